@@ -4,9 +4,9 @@ Nothing heavy is imported before a command runs, so that ``clusterkit --help`` a
 
 ======================  ===============================================================================================
 app                     The group of commands: the built-in ones by name, then those of plugins.
-fit, predict, report,   A command each, and so is consensus.
+fit, predict, report,   A command each.
 demo
-listings                The lists `stages`, `recipes`, `plugins` and `compositions`.
+listings                The lists `stages`, `recipes` and `plugins`.
 plugin_tools            ``clusterkit plugins --check``.
 data                    From the argument DATA to an array: which file, which columns, and what is refused.
 options                 Options of several commands, and from ``--set solver.C=1`` to an estimator.
@@ -31,10 +31,8 @@ app = App(
         "fit": "clusterkit.cli.fit:fit",
         "predict": "clusterkit.cli.predict:predict",
         "report": "clusterkit.cli.report:report",
-        "consensus": "clusterkit.cli.consensus:consensus",
         "stages": "clusterkit.cli.listings:stages",
         "recipes": "clusterkit.cli.listings:recipes",
-        "compositions": "clusterkit.cli.listings:compositions",
         "plugins": "clusterkit.cli.listings:plugins",
     },
     help="""Cluster tables of numbers with published algorithms, composed of stages.

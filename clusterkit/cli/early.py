@@ -1,7 +1,7 @@
 """Errors of a file or a name before anything slow is imported, and notes about what takes long.
 
 scikit-learn takes over a second to import, which nobody should wait for to learn that a file is not there. What is
-checked here is checked again where it is used, with the same messages; here nothing is read and nothing is made.
+checked here is checked again where it is used; here nothing is read and nothing is made.
 `on_terminals` shows notes of the library as one line on a terminal; in a pipe there are none.
 """
 
@@ -9,38 +9,28 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Iterable, Mapping
-from types import MappingProxyType
+from collections.abc import Sequence
 
 from clusterkit.cli import data as source
 from clusterkit.cli.failures import BadInput
 
-__all__ = [
-    "SLOTS",
-    "check",
-    "check_recipe",
-    "check_unnamed",
-    "on_terminals",
-]
+__all__ = ["check", "on_terminals"]
 
 
-SLOTS: Mapping[str, object] = MappingProxyType(
-    {"featuremap": "elm", "solver": "ridge", "labeler": "auto", "balancer": "auto", "init": "kmeans", "tuner": None}
-)
-"""Default stages of a pipeline's slots, where neither the recipe nor --set fills them; a test compares them with
-`Pipeline`."""
+DEFAULT = "auto"
+"""The recipe where none is named, which takes clusters of any shape and size."""
 
 
-def check(data: str, recipe: str | None = None, settings: Iterable[str] = ()) -> None:
-    """Raise for a recipe, a stage, a parameter or a file that does not exist, in this order.
+def check(data: str, recipe: str | None, settings: Sequence[str]) -> str:
+    """The recipe that is meant, which has to exist, as has the file.
 
     Parameters
     ----------
     data : str
         The argument DATA.
-    recipe : str, optional
-        Name of the recipe.
-    settings : iterable of str
+    recipe : str or None
+        Name of the recipe; without one the default chooses among whole methods, and has no stages to set.
+    settings : sequence of str
         The values of --set.
 
     Raises
@@ -48,54 +38,18 @@ def check(data: str, recipe: str | None = None, settings: Iterable[str] = ()) ->
     BadInput, UnknownName
         If a name is unknown; says the nearest names.
     """
-    if recipe is not None:
-        check_recipe(recipe, settings)
-    source.check(data)
-
-
-def check_unnamed(default: str, settings: Iterable[str]) -> None:
-    """Raise for --set of a stage where no recipe is named: the default chooses among whole methods, and has no stages.
-
-    Parameters
-    ----------
-    default : str
-        The recipe that is used.
-    settings : iterable of str
-        The values of --set.
-    """
     from clusterkit.cli.options import parsed
-
-    settings = tuple(settings)
-    if any(key.partition("__")[0] in SLOTS for key in parsed(settings)):
-        raise BadInput(
-            f"--set {' '.join(settings)}: no recipe is named, and recipe {default!r} has no stages to change. Name one "
-            "with -r, for example -r emmc or -r kmeans"
-        )
-
-
-def check_recipe(name: str, settings: Iterable[str] = ()) -> None:
-    """Raise for a recipe that does not exist, and for stages and parameters of --set that do not."""
-    from clusterkit.cli.options import parsed
+    from clusterkit.contracts.composition import SLOTS
     from clusterkit.contracts.registry import registry
 
-    recipe = registry.get("recipe", name)
-    settings = tuple(settings)
-    changes = parsed(settings)
-    if not changes or recipe.driver != "single":  # the parameters of other drivers are known to their estimators
-        return
-    from clusterkit.drivers import compose
-
-    slots = {**SLOTS, **{slot: value for slot, value in {**recipe.parameters, **changes}.items() if slot in SLOTS}}
-    try:
-        for key, value in changes.items():
-            slot, _, parameter = key.partition("__")
-            if slot not in SLOTS or slots[slot] in (None, compose.AUTO):
-                continue
-            stage = compose.resolve(slot, slots[slot])
-            if parameter and stage is not None:
-                compose.with_parameter(slot, stage, parameter, value)
-    except ValueError as error:
-        raise BadInput(f"--set {' '.join(settings)}: {error}") from error
+    if recipe is None and any(key.partition("__")[0] in {*SLOTS, "tuner"} for key in parsed(settings)):
+        raise BadInput(
+            f"--set {' '.join(settings)}: no recipe is named, and recipe {DEFAULT!r} has no stages to change. Name one "
+            "with -r, for example -r emmc or -r kmeans"
+        )
+    registry.get("recipe", recipe or DEFAULT)
+    source.check(data)
+    return recipe or DEFAULT
 
 
 class _Line(logging.Handler):

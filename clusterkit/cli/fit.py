@@ -285,9 +285,6 @@ def check(*, with_data: bool, picture: str | None, linked: bool = False) -> None
         raise BadInput("--links and --seeds need all rows in memory; the file is read block by block")
 
 
-DEFAULT = "auto"
-"""The recipe where none is named, which takes clusters of any shape and size."""
-
 EPILOG = """\b
 Examples:
   clusterkit fit customers.xlsx -o labels.csv --save customers.clusterkit
@@ -404,10 +401,7 @@ def fit(
     outputs.check_labels(path, with_data=with_data, escape_formulas=escape_formulas)
     models.check(save)
     plot.check(picture)
-    if name is None:
-        name = DEFAULT
-        early.check_unnamed(name, settings)
-    early.check(data, name, settings)
+    name = early.check(data, name, settings)
     large = is_large(data)
     model: Any = estimator(name, clusters, seed, settings, metric)
     preparation = preparation.of_metric(metric)

@@ -1,4 +1,4 @@
-"""``clusterkit stages | recipes | plugins``: lists of what there is; ``compositions``: which stages fit together."""
+"""``clusterkit stages | recipes | plugins``: lists of what there is."""
 
 from __future__ import annotations
 
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from clusterkit.contracts.providers import Plugin
 
 __all__ = [
-    "compositions",
     "plugins",
     "recipes",
     "stages",
@@ -338,37 +337,3 @@ def _mention_broken() -> None:
     if broken:
         subject = "1 plugin is" if len(broken) == 1 else f"{len(broken)} plugins are"
         console.text(f"{subject} not used; see: clusterkit plugins", err=True, dim=True)
-
-
-SLOTS = ("featuremap", "solver", "labeler", "balancer", "init")
-"""The slots of a composition, in the order of the columns. (`SLOTS` of `clusterkit.contracts.composition` has the kind
-of stage of each.)"""
-
-NONE = "none"
-"""The word for a slot that a composition leaves empty."""
-
-CLUSTERS = {("found",): "found", ("two",): "2", ("more",): "3 or more", ("more", "two"): "any"}
-"""Words for the numbers of clusters that a composition can have."""
-
-
-@click.command(short_help="List which stages fit together.")
-@click.option("--json", "as_json", is_flag=True, help="Print every composition as JSON.")
-def compositions(as_json: bool) -> None:
-    """List the compositions of stages that fit together, with default parameters."""
-    from clusterkit import catalogue
-
-    numbers: dict[tuple[str, ...], set[str]] = {}  # numbers of clusters that each composition can have
-    for composition in catalogue.compositions():
-        stages_of = (getattr(composition, slot) for slot in SLOTS)
-        names = tuple(NONE if stage is None else str(stage.name) for stage in stages_of)
-        k = composition.n_clusters
-        numbers.setdefault(names, set()).add("found" if k is None else "two" if k == 2 else "more")
-    rows = [[*names, CLUSTERS.get(tuple(sorted(its)), ", ".join(sorted(its)))] for names, its in numbers.items()]
-    if as_json:
-        heads = [*SLOTS, "clusters"]
-        console.as_json(
-            [{head: None if cell == NONE else cell for head, cell in zip(heads, row, strict=True)} for row in rows]
-        )
-        return
-    console.table([*SLOTS, "clusters"], rows)
-    console.text(f"{len(rows)} combinations")

@@ -245,7 +245,7 @@ n_features_in_
 
     See Also
     --------
-    clusterkit.plots.candidates : The candidates and their scores as a picture.
+    clusterkit.plots.number_curve : The best score at each number of clusters as a picture.
 
     Examples
     --------

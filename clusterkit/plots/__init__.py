@@ -4,14 +4,14 @@ Every function takes matplotlib axes or makes some, draws on them, and returns t
 
 - ``_clusters.py``: samples, sizes, silhouettes, and an embedding in the plane;
 - ``_domains.py``: the border of a domain;
-- ``_searches.py``: scores of searches and candidates;
+- ``_searches.py``: scores of searches, and of numbers of clusters;
 - ``_tables.py``: heat maps of profiles, roles of columns, rank diagrams, consensus matrices;
 - ``figure.py``: axes, colours, legends, the two coordinates of a plot, and the checks of fitted models;
 - ``demo.py``: the figure of ``clusterkit demo``.
 
 >>> from clusterkit import plots
 >>> plots.__all__[:4]
-['candidates', 'clusters', 'consensus_matrix', 'contours']
+['clusters', 'consensus_matrix', 'contours', 'embedding']
 """
 
 from __future__ import annotations
@@ -21,11 +21,9 @@ from typing import TYPE_CHECKING
 
 # The modules have an underscore: importing a module without one would hide the function of the same name.
 _HOME = {
-    "candidates": "clusterkit.plots._searches",
     "clusters": "clusterkit.plots._clusters",
     "consensus_matrix": "clusterkit.plots._tables",
     "contours": "clusterkit.plots._domains",
-    "dendrogram": "clusterkit.plots._clusters",
     "number_curve": "clusterkit.plots._searches",
     "profile": "clusterkit.plots._tables",
     "embedding": "clusterkit.plots._clusters",
@@ -36,11 +34,9 @@ _HOME = {
 }
 
 __all__ = [
-    "candidates",
     "clusters",
     "consensus_matrix",
     "contours",
-    "dendrogram",
     "embedding",
     "number_curve",
     "profile",
@@ -51,9 +47,9 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from clusterkit.plots._clusters import clusters, dendrogram, embedding, silhouette, sizes
+    from clusterkit.plots._clusters import clusters, embedding, silhouette, sizes
     from clusterkit.plots._domains import contours
-    from clusterkit.plots._searches import candidates, number_curve, search_curve
+    from clusterkit.plots._searches import number_curve, search_curve
     from clusterkit.plots._tables import consensus_matrix, profile, roles
 
 

@@ -3,7 +3,6 @@
 - `clusters`: samples as points in the colours of their clusters;
 - `sizes`: how many rows each cluster has;
 - `silhouette`: how much nearer each row is to its own cluster than to the next one;
-- `dendrogram`: the last merges of a spanning tree;
 - `embedding`: samples with many attributes in a plane that keeps neighbours together.
 """
 
@@ -35,7 +34,6 @@ from clusterkit.plots.figure import (
     spreads_of,
     styles_of,
 )
-from clusterkit.profiles.hierarchies import linkage_matrix
 from clusterkit.profiles.measures import labels_of
 from clusterkit.samples.mixed_space import MixedSpace
 
@@ -45,7 +43,6 @@ if TYPE_CHECKING:
 __all__ = [
     "MOST_EMBEDDED",
     "clusters",
-    "dendrogram",
     "embedding",
     "silhouette",
     "sizes",
@@ -198,74 +195,6 @@ MOST_ROWS = 5000
 
 GAP = 0.02
 """Space between two clusters, as a share of the rows."""
-
-
-def dendrogram(model: Clusterer, ax: Axes | None = None, *, n_merges: int = 30) -> Axes:
-    """Draw the last merges of the spanning tree of a fit, with the number of rows below each.
-
-    Parameters
-    ----------
-    model : fitted estimator
-        One that has a spanning tree, such as the recipes 'hdbscan', 'genie', 'mass-cut' and 'single-linkage'.
-    ax : Axes, optional
-        Axes to draw on; default: a new pyplot figure.
-    n_merges : int, default 30
-        Merges that are drawn, the highest ones.
-
-    Returns
-    -------
-    Axes
-
-    Raises
-    ------
-    InvalidParameter
-        If the model has no spanning tree.
-    ImportError
-        If matplotlib is missing.
-
-    Examples
-    --------
-    >>> import clusterkit
-    >>> from clusterkit import plots
-    >>> from matplotlib.figure import Figure
-    >>> model = clusterkit.recipe("single-linkage", n_clusters=2).fit([[0.0], [1.0], [5.0]])
-    >>> plots.dendrogram(model, Figure().subplots()).get_ylabel()
-    'height of the merge'
-    """
-    from matplotlib.collections import LineCollection
-
-    check_axes(ax, "dendrogram")
-    matrix = linkage_matrix(model)
-    first = max(0, len(matrix) - check_count("n_merges", n_merges))  # the merges before it are below the leaves
-    matrix[:, 2] = np.minimum(matrix[:, 2], np.finfo(np.float64).max)
-    n, pairs = len(matrix) + 1, matrix[:, :2].astype(np.intp)
-    x, y = np.zeros(2 * n - 1), np.append(np.zeros(n), np.where(np.arange(n - 1) < first, 0.0, matrix[:, 2]))
-    leaves, names, waiting = 0, [], [2 * n - 2]
-    while waiting:  # scipy draws by recursion, which ends at a thousand merges of a chain
-        node = waiting.pop()
-        if node >= n + first:
-            waiting += pairs[node - n][::-1].tolist()
-            continue
-        x[node] = leaves
-        leaves += 1
-        names.append(str(node) if node < n else f"({matrix[node - n, 3]:.0f})")
-    for node in range(n + first, 2 * n - 1):
-        x[node] = x[pairs[node - n]].mean()
-    left, right = pairs[first:].T
-    top = y[n + first :]
-    corners = [np.column_stack([x[left], y[left]]), np.column_stack([x[left], top])]
-    corners += [np.column_stack([x[right], top]), np.column_stack([x[right], y[right]])]
-    ax = axes_for(ax)
-    ax.add_collection(LineCollection(list(np.stack(corners, axis=1)), colors=INK, linewidths=1.0))
-    ax.set_xlim(-0.5, leaves - 0.5)
-    ax.set_ylim(0.0, 1.05 * float(top.max(initial=0.0)) or 1.0)
-    step = -(-leaves // 60)
-    ax.set_xticks(range(0, leaves, step), names[::step], rotation=90 if leaves > 15 else 0, fontsize=8)
-    ax.set_ylabel("height of the merge")
-    ax.set_title("the last merges; rows below each in brackets", loc="left", fontsize=10, color=INK)
-    for side in ("top", "right", "bottom"):
-        ax.spines[side].set_visible(False)
-    return ax
 
 
 def silhouette(model_or_labels: Clusterer | ArrayLike, X: ArrayLike, ax: Axes | None = None) -> Axes:

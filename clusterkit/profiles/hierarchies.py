@@ -1,7 +1,7 @@
 """The hierarchy of a fitted spanning tree, in the forms that other packages read.
 
 `linkage_matrix` gives all merges to ``scipy.cluster.hierarchy``, `condensed_tree` a frame of the clusters that hold
-enough rows, as the package hdbscan has it. `clusterkit.plots.dendrogram` draws the merges.
+enough rows, as the package hdbscan has it.
 """
 
 from __future__ import annotations

@@ -98,7 +98,7 @@ def stages() -> str:
 
     intro = (
         "Every stage that ships with clusterkit, its parameters with their defaults, and what fits together. "
-        "`clusterkit stages` and `clusterkit compositions` print the same with installed plugins included; the "
+        "`clusterkit stages` and `clusterkit.compositions()` have the same with installed plugins included; the "
         "docstring of a stage (`help(clusterkit.stages('solver')['ridge'])`) says more.\n"
     )
     parts = ["# Stages\n", intro]

@@ -1,11 +1,10 @@
-"""`stages`, `recipes`, `compositions`, `plugins`: tables in a pipe, JSON, and errors."""
+"""`stages`, `recipes`, `plugins`: tables in a pipe, JSON, and errors."""
 
 from __future__ import annotations
 
 import json
 import sys
 from collections import Counter
-from functools import cache
 
 import pytest
 
@@ -57,29 +56,6 @@ def test_recipes(run):
     detail = json.loads(run("recipes", "svc", "--json").stdout)
     assert detail["clusters"] == "found"
     assert "featuremap__gamma" in detail["parameters"]
-
-
-@pytest.fixture
-def listed_once(monkeypatch):
-    """Compositions that a command takes from a list, which is long to make."""
-    compositions = clusterkit.compositions
-    monkeypatch.setattr("clusterkit.catalogue.compositions", cache(lambda: list(compositions())))
-
-
-def test_compositions(run, listed_once):
-    listed = json.loads(run("compositions", "--json").stdout)
-    compositions = {(c.featuremap.name, c.solver.name, c.labeler.name, getattr(c.balancer, "name", None),
-              getattr(c.init, "name", None)) for c in clusterkit.compositions()}  # fmt: skip
-    assert {
-        tuple(entry[slot] for slot in ("featuremap", "solver", "labeler", "balancer", "init")) for entry in listed
-    } == compositions
-    assert len(listed) == len(compositions)
-    plain = run("compositions").stdout
-    assert "\x1b" not in plain
-    lines = plain.splitlines()
-    assert all(line == line.rstrip() for line in lines)
-    assert lines[-1] == f"{len(compositions)} combinations"
-    assert len(lines) == len(compositions) + 2
 
 
 def test_plugins(run, monkeypatch):

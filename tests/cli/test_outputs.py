@@ -63,13 +63,11 @@ class TestNothingIsOverwritten:
         assert f"{second} needs a file of its own, this one is that of {first}" in error_of(answer)
         assert not (tmp_path / "new").exists()
 
-    def test_the_other_commands(self, run, table, tmp_path, error_of, write):
+    def test_the_other_commands(self, run, table, tmp_path, error_of):
         model = tmp_path / "m.clusterkit"
         assert run("fit", table, *KMEANS, "--save", model).exit_code == 0
         for source in (model, table):
             assert "needs a file of its own" in error_of(run("predict", model, table, "-o", source))
-        members = [write(f"{name}.csv", "label\n0\n0\n1\n") for name in "ab"]
-        assert "needs a file of its own" in error_of(run("consensus", *members, "-o", members[1]))
 
 
 class TestWholeOrNothing:

@@ -22,7 +22,7 @@ def test_help_lists_the_commands():
     shown = shell("-m", "clusterkit", "--help")
     assert shown.returncode == 0
     assert shell("-m", "clusterkit", "--help").stdout == shown.stdout
-    for command in ("demo", "fit", "predict", "consensus", "stages", "recipes", "compositions", "plugins"):
+    for command in ("demo", "fit", "predict", "stages", "recipes", "plugins"):
         assert f"\n  {command} " in shown.stdout
 
 

@@ -181,19 +181,3 @@ def test_the_table_of_the_fit_is_drawn_by_its_features(name):
     assert plots.clusters(model, frame, dims=(0, town)).get_ylabel() == "town=Kiel"
     assert title(plots.silhouette(model, table())).startswith("Mean silhouette 0.")
     assert points(plots.embedding(model, frame)) == 60
-
-
-def test_a_chain_of_many_merges_is_drawn():
-    X = np.cumsum(np.linspace(1.0, 2.0, 1500))[:, None]
-    ax = plots.dendrogram(recipe("single-linkage", n_clusters=2).fit(X), n_merges=1499)
-    [forks] = ax.collections
-    assert len(forks.get_paths()) == 1499
-    assert max(path.vertices[1, 1] for path in forks.get_paths()) == pytest.approx(2.0)
-
-
-def test_the_last_merges_join_what_lies_side_by_side():
-    X = np.array([[0.0], [1.0], [9.0], [10.5], [30.0]])
-    ax = plots.dendrogram(recipe("single-linkage", n_clusters=2).fit(X), n_merges=2)
-    assert [tick.get_text() for tick in ax.get_xticklabels()] == ["4", "(2)", "(2)"]
-    forks = [path.vertices.tolist() for path in ax.collections[0].get_paths()]
-    assert forks == [[[1, 0], [1, 8], [2, 8], [2, 0]], [[0, 0], [0, 19.5], [1.5, 19.5], [1.5, 8]]]

@@ -2,8 +2,8 @@
 The number of clusters is not known
 ===================================
 
-``Auto`` keeps every distinct clustering that it tried. The picture shows the score of each against its number of
-clusters: large points agree with the answer, small points are rivals. The ring marks the answer.
+``Auto`` keeps every distinct clustering that it tried. The picture shows the best score at each number of clusters; the
+ring marks the answer.
 """
 
 import matplotlib.pyplot as plt
@@ -16,7 +16,7 @@ model = Auto(random_state=0).fit(X)
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.2), layout="constrained")
 plots.clusters(model, X, ax=left)
-plots.candidates(model, ax=right)
+plots.number_curve(model, ax=right)
 plt.show()
 
 # %%

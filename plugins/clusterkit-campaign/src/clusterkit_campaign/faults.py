@@ -411,7 +411,7 @@ def address_space(folder: Path, rng: Rng, count: int) -> Iterator[str]:
 
 def closed_pipes(folder: Path, rng: Rng, count: int) -> Iterator[str]:
     """A reader that goes away after the first bytes, as ``head -1`` does."""
-    for words in (("stages",), ("recipes",), ("compositions",), ("--help",)):
+    for words in (("stages",), ("recipes",), ("--help",)):
         process = subprocess.Popen(
             [sys.executable, "-m", "clusterkit", *words],
             env=_environment(),

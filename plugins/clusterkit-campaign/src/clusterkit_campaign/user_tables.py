@@ -368,12 +368,6 @@ def _drawn(rng: Rng) -> Iterator[tuple[str, str]]:
         points = sum(len(artist.get_offsets()) for artist in ax.collections)
         if draw is not plots.silhouette and points != ROWS:
             yield f"{draw.__name__} draws {points} of {ROWS} rows", ax.get_title(loc="left")
-    chain = np.cumsum(np.linspace(1.0, 2.0, int(rng.integers(3, 3000))))[:, None]
-    ax = plots.dendrogram(
-        recipe("single-linkage", n_clusters=2).fit(chain), Figure().subplots(), n_merges=len(chain) - 1
-    )
-    if len(ax.collections[0].get_paths()) != len(chain) - 1:
-        yield "a dendrogram lacks merges", str(len(chain))
 
 
 TABLES: Mapping[str, Callable[[Rng], Iterator[tuple[str, str]]]] = MappingProxyType(

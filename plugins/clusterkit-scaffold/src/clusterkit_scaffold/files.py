@@ -100,7 +100,7 @@ KINDS: Mapping[str, Kind] = MappingProxyType(
                 "Recipes by name",
                 (
                     "`parameters` names the stage of each slot, and `slot__parameter` sets a parameter of a stage.",
-                    "`clusterkit stages` lists the stages with their parameters, `clusterkit compositions` what fits.",
+                    "`clusterkit stages` lists the stages with their parameters, `compositions()` what fits.",
                     "`citation` begins with the authors and the year in parentheses.",
                 ),
             ),
