@@ -197,8 +197,9 @@ def _are_levels(x: Array, values: Array, counts: Counts) -> bool:
 
     if len(values) > min(FEW, len(x) / ROWS_OF_VALUE):
         return False
-    m, step = float(len(x)), float(np.diff(values).min())
-    variance = float(x.var()) + step * step / 12.0
+    m, span = float(len(x)), values[-1] - values[0]  # as parts of the range, whose squares are no denormal numbers
+    step = float(np.diff(values).min() / span)
+    variance = float(((x - values[0]) / span).var()) + step * step / 12.0
     as_number = float(normal_evidence(np.array(m), np.array(0.0), np.array(m), 1.0))
     as_number += m * (math.log(step) - 0.5 * math.log(variance))
     least = SCALE_GAIN * m if len(values) >= SCALE_VALUES else 0.0

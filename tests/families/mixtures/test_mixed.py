@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clusterkit.families.mixtures import expectation, levels
+from clusterkit.families.mixtures.columns import mixed_columns
 from clusterkit.families.mixtures.evidence import (
     COVARIATE,
     DEPENDENT,
@@ -440,3 +441,9 @@ def test_counts_and_ordered_levels_find_clusters_and_noise_of_them_does_not():
     again = Search.of(turned, np.random.default_rng(0)).known(3)
     assert agreement(search.known(3).labels, again.labels, 3, 3) == pytest.approx(1.0)
     assert again.value == pytest.approx(search.known(3).value, rel=1e-9)
+
+
+def test_few_denormal_numbers_are_columns_too():
+    x = np.repeat([1.0, 2.0, 3.0, 4.0], 5)[:, None]
+    parts = [mixed_columns(X, ("auto",)) for X in (x, x * np.finfo(float).tiny)]
+    assert len(parts[0].numbers) == len(parts[1].numbers)
