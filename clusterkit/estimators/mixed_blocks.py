@@ -42,7 +42,6 @@ from clusterkit.samples.array_libraries import BlockFunction
 from clusterkit.samples.engines import Engine, LocalEngine
 from clusterkit.samples.limits import Report, notify
 from clusterkit.samples.rows import Rows, RowsFile, SlicedRows
-from clusterkit.samples.sums import Sums
 from clusterkit.tables import FittedPreparation, Preparation
 
 if TYPE_CHECKING:
@@ -201,7 +200,7 @@ class _PartOfMixture(BlockFunction):
 
     extend: MixedPosteriors
 
-    def __call__(self, rows: slice, X: Array) -> ModelSums | Sums:
+    def __call__(self, rows: slice, X: Array) -> ModelSums:
         return self.extend.sums(X)
 
 
@@ -217,8 +216,7 @@ def _of_all_rows(fit: FitResult, rows: Rows, engine: Engine) -> FitResult:
     reason = "the mixture of the sample: with gaps and covariances there is no iteration over all rows"
     try:
         for step in range(MOST_PASSES):
-            added = engine.reduce(_PartOfMixture(extend), rows, rows.d)
-            total = ModelSums(rows.n, float(added.arrays[1]), *added.arrays[2:]) if isinstance(added, Sums) else added
+            total = engine.reduce(_PartOfMixture(extend), rows, rows.d)
             has_gaps = bool((total.observed < total.sizes[:, None] - 1e-6 * rows.n).any())
             if has_gaps and extend.model.spreads.ndim == 3:
                 break

@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from clusterkit._typing import Array, Indices
 from clusterkit.numerics.shapes import array, scalar, wide
-from clusterkit.samples.array_libraries import array_namespace, as_type, host_dtype, is_device_array, move_to
 from clusterkit.samples.features import Space
 
 __all__ = ["LevelPart", "MixedColumns", "MixedSpace", "NumberPart"]
@@ -60,23 +59,19 @@ class NumberPart:
     atom: float | None = None
 
     def transformed(self, x: Array) -> Array:
-        """g(x), float64, for numbers (m,), NaN in gaps, where they lie."""
-        xp, y = array_namespace(x), as_type(x, np.float64)
+        """g(x), float64, for numbers (m,), NaN in gaps."""
+        y = x.astype(np.float64, copy=False)
         if self.atom is not None:
-            y = xp.where(x == self.atom, xp.full_like(y, np.nan), y)
+            y = np.where(x == self.atom, np.nan, y)
         if self.form == "log":
-            tiny = xp.full_like(y, np.finfo(np.float64).tiny)
-            y = xp.log(xp.where((y > 0.0) | xp.isnan(y), y, tiny))
+            y = np.log(np.where((y > 0.0) | np.isnan(y), y, np.finfo(np.float64).tiny))
         elif self.form == "asinh":
-            z = (y - self.centre) / self.scale
-            y = np.arcsinh(z) if xp is np else xp.asinh(z)
+            y = np.arcsinh((y - self.centre) / self.scale)
         return y
 
     def __call__(self, x: Array) -> Array:
-        """Standardised numbers, cut off at 5 deviations, where they lie."""
-        standardised = (self.transformed(x) - self.mean) / self.deviation
-        clipped: Array = array_namespace(x).clip(standardised, -CLIPPED, CLIPPED)
-        return clipped
+        """Standardised numbers, cut off at 5 deviations."""
+        return np.clip((self.transformed(x) - self.mean) / self.deviation, -CLIPPED, CLIPPED)
 
 
 @final
@@ -107,23 +102,14 @@ class LevelPart:
         return 2 if self.is_atom else len(self.values)
 
     def __call__(self, x: Array) -> Array:
-        """Codes from 0, NaN in gaps, float64, where the values lie."""
-        xp = array_namespace(x)
+        """Codes from 0, NaN in gaps, float64."""
         if self.is_atom:
-            has = as_type(x == self.values[0], np.float64)
-            codes: Array = xp.where(xp.isnan(x), xp.full_like(has, np.nan), has)
-            return codes
-        if xp is np:
-            values, x = np.array(self.values), as_type(x, np.float64)
-        else:  # a copy of a column is in one piece of memory
-            values, x = move_to(np.array(self.values), x, np.float64), xp.astype(x, xp.float64, copy=True)
+            return np.where(np.isnan(x), np.nan, x == self.values[0])
+        values, x = np.array(self.values), x.astype(np.float64, copy=False)
         if self.form == "count":
-            x = xp.where(x > self.values[-1], xp.full_like(x, self.values[-1]), x)
-        places = xp.searchsorted(values, x)
-        places = xp.where(places < len(self.values), places, xp.full_like(places, len(self.values) - 1))
-        codes = as_type(places, np.float64)
-        codes = xp.where(xp.take(values, places, axis=0) == x, codes, xp.full_like(codes, np.nan))
-        return codes
+            x = np.where(x > values[-1], values[-1], x)
+        places = np.minimum(np.searchsorted(values, x), len(values) - 1)
+        return np.where(values[places] == x, places, np.nan)
 
 
 @final
@@ -140,8 +126,6 @@ class MixedColumns:
     names : tuple of str
         Names of the d columns.
     """
-
-    array_api: ClassVar[bool] = True
 
     d: int = attrs.field(validator=scalar(least=1))
     numbers: tuple[NumberPart, ...]
@@ -160,11 +144,7 @@ class MixedColumns:
         return len(self.numbers) + len(self.levels)
 
     def __call__(self, Y: Array) -> Array:
-        """Numbers and codes of rows, in the type of Y and where they lie; NaN in gaps."""
-        if is_device_array(Y):
-            parts = [as_type(part(Y[:, part.column]), host_dtype(Y)) for part in self.parts]
-            stacked: Array = array_namespace(Y).stack(parts, axis=1)
-            return stacked
+        """Numbers and codes of rows, in the type of Y; NaN in gaps."""
         out = np.empty((len(Y), self.width), dtype=Y.dtype)
         for j, part in enumerate(self.parts):
             out[:, j] = part(Y[:, part.column])

@@ -20,7 +20,6 @@ from clusterkit._typing import Array, Indices, Rng
 from clusterkit.contracts import Path, Prepared, Solver, Task, params
 from clusterkit.contracts.outcomes import Ending, MixtureScores, Outcome, Status
 from clusterkit.errors import InvalidParameter, shortened
-from clusterkit.families.mixtures._mixed_on_device import posteriors_there, sums_there
 from clusterkit.families.mixtures.evidence import COVARIATE
 from clusterkit.families.mixtures.expectation import MixtureModel, ModelSums, maximise
 from clusterkit.families.mixtures.mixed_table import MixedTable
@@ -28,10 +27,8 @@ from clusterkit.families.mixtures.roles import STRONG, roles_of_columns
 from clusterkit.families.mixtures.search import COPY, RESTATED, Search, Solution, restated
 from clusterkit.numerics.shapes import scalar
 from clusterkit.samples import Space, memory
-from clusterkit.samples.array_libraries import has_array_api, is_device_array
 from clusterkit.samples.coding import Coded, Coding
 from clusterkit.samples.mixed_space import MixedColumns, MixedSpace, split_points
-from clusterkit.samples.sums import Sums
 from clusterkit.samples.transform import Transform
 
 __all__ = ["MixedMixture", "MixedPosteriors", "PreparedMixture", "restating_in_words"]
@@ -72,28 +69,13 @@ class MixedPosteriors:
         """Posteriors of raw rows, (m, d) to (m, k), float64."""
         return self.of_points(self.transform(Y))
 
-    @property
-    def array_api(self) -> bool:
-        """Whether rows are mapped where they lie; the posteriors are computed there too."""
-        return has_array_api(self.transform)
-
-    @property
-    def table_columns(self) -> int:
-        """Columns of the widest table of a block on a device: posteriors, or indicators of levels."""
-        return max(self.model.k, int(self.model.forms.levels.max(initial=0)))
-
     def of_points(self, points: Array) -> Array:
         """Posteriors of rows of numbers and codes."""
-        if is_device_array(points):
-            return posteriors_there(self.model, points, self.n_numbers)
         return self.model.posteriors(*split_points(points, self.n_numbers))[0]
 
-    def sums(self, Y: Array) -> ModelSums | Sums:
-        """What an EM iteration needs of a block of raw rows; on a device `Sums` of the same arrays."""
-        points = self.transform(Y)
-        if is_device_array(points):
-            return sums_there(self.model, points, self.n_numbers)
-        return ModelSums.of(self.model, *split_points(points, self.n_numbers))
+    def sums(self, Y: Array) -> ModelSums:
+        """What an EM iteration needs of a block of raw rows."""
+        return ModelSums.of(self.model, *split_points(self.transform(Y), self.n_numbers))
 
     def columns(self, index: slice | Indices) -> MixedPosteriors:
         """Posteriors of some of the clusters, which sum to 1 among these."""

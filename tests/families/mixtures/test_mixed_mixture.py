@@ -9,12 +9,10 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from oracles.devices import strict
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import adjusted_rand_score
 
-import clusterkit
 from clusterkit import Pipeline, load, recipe
 from clusterkit.errors import (
     ClusterkitWarning,
@@ -26,10 +24,8 @@ from clusterkit.errors import (
 )
 from clusterkit.estimators import mixed_blocks
 from clusterkit.estimators.preparing import fit_prepared
-from clusterkit.families.mixtures import _mixed_on_device, mixed_mixture
 from clusterkit.families.mixtures.columns import mixed_columns
 from clusterkit.families.mixtures.relevant import roles_of
-from clusterkit.samples.array_libraries import has_array_api, to_host
 from clusterkit.samples.mixed_space import NumberPart
 from clusterkit.tables import Preparation
 
@@ -327,45 +323,6 @@ def test_each_pass_over_blocks_raises_the_likelihood(monkeypatch):
     assert len(model.history_) > 1
     assert (np.diff(model.history_) < 1e-9).all()
     assert adjusted_rand_score(y, model.labels_) > 0.9
-
-
-@pytest.mark.parametrize("gaps", [0.0, 0.15])
-@pytest.mark.parametrize("covariance", ["diag", "tied", "full"])
-def test_a_device_computes_the_sums_and_labels_of_the_host(covariance, gaps):
-    frame, _ = _frame(300, seed=3, gaps=gaps)
-    rng = np.random.default_rng(1)
-    frame["visits"] = rng.poisson(np.where(frame["kind"] == "b", 9.0, 2.0))
-    frame["price"] = np.where(rng.random(300) < 0.4, 0.0, rng.lognormal(3.0, 1.0, 300))  # one frequent value, and a log
-    solver = {"name": "mixed_mixture", "covariance": covariance}
-    model = recipe("mixture", n_clusters=3, n_init=1, random_state=0).set_params(featuremap="columns", solver=solver)
-    model.fit(frame)
-    columns = model.preparation_.transform(frame, quiet=True)
-    predictor, there = model.predictor_, strict(columns)
-    assert has_array_api(predictor)
-    here, sums = predictor.extend.sums(columns), to_host(predictor.extend.sums(there))
-    for field, values in zip(attrs.fields(type(here)), sums.arrays, strict=True):
-        expected = getattr(here, field.name)
-        np.testing.assert_allclose(values, expected, rtol=1e-9, atol=1e-8, err_msg=field.name)
-    np.testing.assert_array_equal(to_host(predictor(there)), model.labels_)
-
-
-def test_blocks_of_a_table_are_fitted_on_a_device(monkeypatch):
-    monkeypatch.setattr(mixed_blocks, "SAMPLE", 200)
-    frame, _ = _frame(600, seed=4)
-
-    def blocks():
-        return [frame.iloc[:250], frame.iloc[250:]]
-
-    here, there = (recipe("mixture", n_clusters=3, random_state=0) for _ in range(2))
-    mixed_blocks.fit_blocks(here, blocks)
-    passes = []
-    sums = _mixed_on_device.sums_there
-    monkeypatch.setattr(mixed_mixture, "sums_there", lambda *block: passes.append(1) or sums(*block))
-    with clusterkit.config(device="array_api_strict:device1"):
-        mixed_blocks.fit_blocks(there, blocks)
-    assert len(passes) >= len(here.history_) > 1
-    np.testing.assert_allclose(there.history_, here.history_, rtol=1e-10)
-    np.testing.assert_array_equal(there.labels_, here.labels_)
 
 
 def test_a_model_with_an_open_number_is_loaded_and_a_lazy_frame_is_refused_as_one(tmp_path):
