@@ -2,7 +2,7 @@
 
 >>> import clusterkit
 >>> sorted(clusterkit.stages("solver"))[:2]
-['centroids', 'convex_nmf']
+['centroids', 'cpm3c']
 """
 
 from __future__ import annotations

@@ -15,8 +15,8 @@ from clusterkit.contracts.outcomes import Embedding
 from clusterkit.contracts.registry import registry
 from clusterkit.drivers.compose import alternatives, check, legal_compositions
 from clusterkit.errors import IncompatibleStages, UnknownName
-from clusterkit.families.factors.convex_nmf import ConvexNmf
 from clusterkit.families.factors.nmf import Nmf
+from clusterkit.families.margins.gmmc import Gmmc
 from clusterkit.families.margins.ridge import Ridge
 from clusterkit.families.means.kmeans import Centroids
 from clusterkit.families.means.kmeans_starts import KMeansMapped
@@ -39,15 +39,15 @@ NMF = Composition(Elm(), Nmf(), RowsKMeans(), None, None, 3)
 RULES = [
     (
         "path",
-        attrs.evolve(NMF, solver=ConvexNmf()),
-        "solver: 'convex_nmf' works on KernelSpace, but the feature map gives a FeatureSpace",
+        attrs.evolve(SVC, featuremap=Elm()),
+        "solver: 'svdd' works on KernelSpace, but the feature map gives a FeatureSpace",
         "featuremap: rbf",
     ),
     (
         "outcome",
         attrs.evolve(NMF, featuremap=Rbf(), solver=Svdd()),
         "labeler: 'rows_kmeans' reads Embedding, but solver 'svdd' gives KernelDomain here",
-        "solver: convex_nmf, fuzzy_cmeans",
+        "solver: fuzzy_cmeans",
     ),
     (
         "coding",
@@ -160,9 +160,9 @@ def test_every_reason_is_told_at_once():
 
 
 def test_the_blamed_slot_is_not_the_only_one_offered():
-    offers = alternatives(attrs.evolve(NMF, solver=ConvexNmf()))
+    offers = alternatives(attrs.evolve(NMF, solver=Gmmc(), labeler=Threshold(), n_clusters=2))
     assert offers["featuremap"] == ["rbf"]
-    assert "nmf" in offers["solver"]
+    assert "ridge" in offers["solver"]
     assert offers["labeler"] == []
 
 
@@ -211,7 +211,7 @@ class TestInductive:
         assert not attrs.evolve(NMF, labeler=Transductive()).inductive
 
     def test_no_path_no_prediction(self):
-        assert not attrs.evolve(NMF, solver=ConvexNmf()).inductive
+        assert not attrs.evolve(SVC, featuremap=Elm()).inductive
 
 
 class TestChain:

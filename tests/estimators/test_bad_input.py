@@ -154,8 +154,8 @@ def test_unknown_parameter_of_a_pooled_recipe():
             ],
         ),
         (
-            {"featuremap": "elm", "solver": "convex_nmf", "labeler": "rows_kmeans", "n_clusters": 2},
-            ["solver: 'convex_nmf' works on KernelSpace, but the feature map gives a FeatureSpace", "featuremap: rbf"],
+            {"featuremap": "elm", "solver": "gmmc", "labeler": "threshold", "n_clusters": 2},
+            ["solver: 'gmmc' works on KernelSpace, but the feature map gives a FeatureSpace", "featuremap: rbf"],
         ),
         (
             {"featuremap": "elm", "solver": "centroids", "labeler": "threshold"},

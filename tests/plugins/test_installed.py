@@ -273,7 +273,7 @@ def test_a_stage_that_needs_arguments_does_not_spoil_the_rest(ask, needy):
 from itertools import islice
 answer["compositions"] = len(list(islice(clusterkit.compositions(), 101)))
 try:
-    clusterkit.Pipeline("elm", "convex_nmf", n_clusters=2).composition()
+    clusterkit.Pipeline("elm", "svdd", n_clusters=2).composition()
 except ValueError as error:
     answer["message"] = [type(error).__name__, str(error)]
 """,

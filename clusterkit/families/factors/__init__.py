@@ -4,7 +4,6 @@ Recipes: ``nmf``, ``elm-nmf``, ``kernel-nmf``.
 
 - ``nmf.py``: `Nmf`, ``min ‖H - A W‖²`` with nonnegative A and W. Lee, Seung (1999). One pass over the rows is in
   ``_updates.py``, the update of a row in ``_updates_jit.py``.
-- ``convex_nmf.py``: `ConvexNmf`, ``min ‖K - K G A'‖²``. Ding, Li, Jordan (2010).
 """
 
 from __future__ import annotations
@@ -18,7 +17,6 @@ API_VERSION = 3
 def clusterkit_solvers() -> dict[str, str]:
     """Solvers by name."""
     return {
-        "convex_nmf": "clusterkit.families.factors.convex_nmf:ConvexNmf",
         "nmf": "clusterkit.families.factors.nmf:Nmf",
     }
 

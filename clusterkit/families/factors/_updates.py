@@ -43,7 +43,6 @@ __all__ = [
     "inner",
     "lowered",
     "nonnegative_kernel",
-    "thin_product",
     "update_rows",
     "workers",
 ]
@@ -185,24 +184,6 @@ def update_rows(
         AA += gram
         moved += change
     return P.T, AA, moved
-
-
-def thin_product(blocks: Blocks, W: Array, out: Array, pool: ThreadPoolExecutor | None) -> Array:
-    """Write ``H W`` to `out`, (n, q), and return it."""
-    W = W.astype(out.dtype, copy=False)
-    Wt = np.ascontiguousarray(W.T)
-
-    def job(H: Any, part: Array) -> None:
-        if isinstance(H, np.ndarray) and len(Wt) <= COMPILED_COLUMNS:
-            from clusterkit.families.factors._updates_jit import products
-
-            products(np.ascontiguousarray(H), Wt, part)
-        else:
-            part[:] = H @ W
-
-    for _ in _in_order(blocks, job, out, pool):
-        pass
-    return out
 
 
 def _in_order(

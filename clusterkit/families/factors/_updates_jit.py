@@ -12,7 +12,7 @@ import numpy as np
 
 from clusterkit._jit import njit
 
-__all__ = ["MULTIPLICATIVE", "advance", "gram", "products", "update_block"]
+__all__ = ["MULTIPLICATIVE", "advance", "gram", "update_block"]
 
 MULTIPLICATIVE = 0
 """Code of the multiplicative updates of Lee and Seung; any other value means coordinate descent (HALS)."""
@@ -28,7 +28,7 @@ NEGLIGIBLE_COLUMN = 1e-32
 
 
 @njit(fastmath=SUMS)
-def products(H: Any, Wt: Any, N: Any) -> None:
+def _products(H: Any, Wt: Any, N: Any) -> None:
     """``N = H W`` for Wt = W', (b, L) and (q, L) to (b, q); four rows and two columns at a time, kept in registers."""
     n, L = H.shape
     q = Wt.shape[0]
@@ -271,7 +271,7 @@ def update_block(
     moved = 0.0
     for start in range(0, n, TILE):
         stop = min(n, start + TILE)
-        products(H[start:stop], Wt, N[: stop - start])
+        _products(H[start:stop], Wt, N[: stop - start])
         moved += advance(code, A[start:stop], N[: stop - start], G, delta, max_passes, stop_ratio)
         _add_adjoint(H[start:stop], A[start:stop], Pt)
     gram(A, AA)

@@ -22,6 +22,6 @@ plt.show()
 # %%
 # Stages that do not fit together are refused before any computation, with the names that would fit:
 try:
-    Pipeline(featuremap="elm", solver="convex_nmf", n_clusters=3).fit(X)
+    Pipeline(featuremap="elm", solver="gmmc", n_clusters=2).fit(X)
 except ValueError as error:
     print(error)

@@ -38,7 +38,6 @@ COMPOSITIONS = {
     "fuzzifier": Pipeline("identity", {"name": "fuzzy_cmeans", "fuzzifier": 1.4}, "argmax"),
     "fuzzy kernel": Pipeline("rbf", "fuzzy_cmeans", "argmax"),
     "multiplicative": Pipeline("identity", {"name": "nmf", "update": "multiplicative"}, "rows_kmeans"),
-    "convex_nmf": Pipeline("rbf", "convex_nmf", "rows_kmeans"),
     "nmf by argmax": Pipeline("identity", "nmf", "argmax"),
     "graph": Pipeline({"name": "graph", "normalize": False}, "centroids", "argmax", init="seeds"),
     "regular graph": Pipeline({"name": "graph", "normalize": False, "regularization": 0.5}, "centroids", init="seeds"),

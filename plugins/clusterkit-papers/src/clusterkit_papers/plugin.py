@@ -9,6 +9,12 @@ API_VERSION = 3
 
 
 @clusterkit.hookimpl
+def clusterkit_solvers() -> dict[str, str]:
+    """Solvers that a table compares, by name."""
+    return {"convex_nmf": "clusterkit_papers.elm.convex_nmf:ConvexNmf"}
+
+
+@clusterkit.hookimpl
 def clusterkit_commands() -> dict[str, str]:
     """Commands of the command line by name; the module is imported when help is shown or the command runs."""
     return {

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import nullcontext
+from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar, cast, final
 
 import attrs
@@ -17,12 +16,9 @@ from clusterkit.families.factors._updates import (
     FoldIn,
     RowUpdate,
     average_equal_rows,
-    blocks_of,
     inner,
     lowered,
     nonnegative_kernel,
-    thin_product,
-    workers,
 )
 from clusterkit.numerics.selection import sets_of_equal_rows
 from clusterkit.samples import KernelSpace, Space
@@ -146,28 +142,20 @@ class _PreparedConvexNmf(Prepared):
 
     def _iterate(self, R: Array, A: Array, update: RowUpdate) -> tuple[_ConvexFactors, Status]:
         """Alternate until the factors no longer change."""
-        blocks, pool = blocks_of(self.K), workers(len(R), len(R), self.k)
-        # K A in the type of K: its rounding errors are no larger than those of K itself
-        thin = np.empty((len(R), self.k), dtype=self.K.dtype)
-
-        def times(M: Array) -> Array:
-            return np.array(thin_product(blocks, M, thin, pool), dtype=np.float64)
-
-        with nullcontext() if pool is None else pool:
-            KA = times(A)
-            # scale A so that the random product has the smallest error
-            factor = inner(R, KA) / max(inner(A.T @ KA, R.T @ R), np.finfo(np.float64).tiny)
-            A *= factor
-            first = _ConvexFactors(R, A, KA * factor, A.T @ KA * factor)
-            iterations = _ConvexIterations(times, update, float(self.K.trace(dtype=np.float64)), self.spec.tol)
-            return solve(iterations, Start(0, first, keeps_best=False), self.spec.max_iter)
+        KA = self.K @ A
+        # scale A so that the random product has the smallest error
+        factor = inner(R, KA) / max(inner(A.T @ KA, R.T @ R), np.finfo(np.float64).tiny)
+        A *= factor
+        first = _ConvexFactors(R, A, KA * factor, A.T @ KA * factor)
+        iterations = _ConvexIterations(self.K, update, float(self.K.trace(dtype=np.float64)), self.spec.tol)
+        return solve(iterations, Start(0, first, keeps_best=False), self.spec.max_iter)
 
 
 @attrs.frozen(eq=False)
 class _ConvexIterations(Iterations[_ConvexFactors]):
     """Updates of R and A from the products that the update before has left."""
 
-    times: Callable[[Array], Array]
+    K: Array
     update: RowUpdate
     trace: float
     tol: float
@@ -185,10 +173,10 @@ class _ConvexIterations(Iterations[_ConvexFactors]):
         current = cast("_ConvexFactors", start.state)
         R = current.R.copy()
         changes = [self.update.advance(R, current.KA, current.AKA) / inner(R, R)]
-        RR, KR = R.T @ R, self.times(R)
+        RR, KR = R.T @ R, self.K @ R
         A = current.A * _ratio(KR, current.KA @ RR, self.update.delta)
         changes.append(inner(A - current.A, A - current.A) / inner(A, A))
-        KA = self.times(A)
+        KA = self.K @ A
         current = _ConvexFactors(R, A, KA, A.T @ KA)
         start.judge(max(0.0, 0.5 * (self.trace - 2.0 * inner(R, KA) + inner(current.AKA, RR))))
         change = float(np.sqrt(max(changes)))

@@ -6,15 +6,14 @@ import pickle
 
 import numpy as np
 import pytest
+from clusterkit_papers.elm.convex_nmf import ConvexNmf
 from hypothesis import given
 from hypothesis import strategies as st
 
 from clusterkit.contracts import Task
 from clusterkit.contracts.composition import Composition
 from clusterkit.contracts.seeds import Seeds
-from clusterkit.errors import InvalidParameter
-from clusterkit.families.factors import _updates
-from clusterkit.families.factors.convex_nmf import ConvexNmf
+from clusterkit.errors import InvalidData, InvalidParameter
 from clusterkit.families.means.rows_kmeans import RowsKMeans
 from clusterkit.families.shared.codecs import Argmax
 from clusterkit.families.shared.rbf import Rbf
@@ -117,18 +116,13 @@ def test_fold_in_approaches_the_best_rows_and_depends_on_its_own_row_alone():
     assert np.array_equal(pickle.loads(pickle.dumps(outcome.extend))(X), rows)
 
 
-def test_float32_and_threads(monkeypatch):
+def test_float32():
     X, _ = moons(700)
     space = KernelSpace(X.astype(np.float32), Gaussian(4.0))
     outcome, _ = solve(space, 2, max_iter=20, tol=0)
     assert outcome.rows.dtype == outcome.extend(X).dtype == np.float64
     double, _ = solve(KernelSpace(X, Gaussian(4.0)), 2, max_iter=20, tol=0)
     np.testing.assert_allclose(outcome.status.history, double.status.history, rtol=1e-4)
-    monkeypatch.setattr(_updates, "available", lambda: 3)
-    monkeypatch.setattr(_updates, "THREADED_PRODUCTS", 0)
-    threaded, _ = solve(space, 2, max_iter=20, tol=0)
-    assert np.array_equal(threaded.rows, outcome.rows)
-    assert threaded.status == outcome.status
 
 
 def test_stops_by_tolerance_or_says_why_not():
@@ -155,6 +149,12 @@ def test_interrupt_keeps_the_factors_so_far():
     assert "interrupted after 5" in outcome.status.reason
     assert np.array_equal(outcome.rows, same.rows)
     assert value == expected
+
+
+def test_a_kernel_with_negative_values_is_refused():
+    X = np.random.default_rng(0).normal(size=(9, 2))
+    with pytest.raises(InvalidData, match="solver 'convex_nmf' needs a nonnegative kernel"):
+        ConvexNmf().prepare(KernelSpace(X, Linear()), Task(9, 2), None)
 
 
 @pytest.mark.parametrize("wrong", [{"max_iter": 0}, {"tol": -1.0}, {"delta": -1.0}])
