@@ -23,7 +23,9 @@ def test_import_and_listing_stages_load_nothing_heavy():
 
 
 def test_estimators_load_scikit_learn_and_no_more():
-    loaded = loaded_after("from clusterkit import Pipeline, recipe; recipe('emmc', n_clusters=2)")
+    loaded = loaded_after(
+        "from clusterkit import plots, recipe; recipe('emmc', n_clusters=2), plots.contours, plots.sizes"
+    )
     assert loaded <= {"scipy", "sklearn", "pandas"}  # scikit-learn may look for pandas by itself
 
 

@@ -5,7 +5,6 @@
     python tests/benchmarks/auto.py real                                    6 standardised tables
     python tests/benchmarks/auto.py numbers [--sets 48] [--total 250 1000]  right numbers of clusters on generated data
     python tests/benchmarks/auto.py one [--draws 20]                        the flag for a single cluster
-    python tests/benchmarks/auto.py time [--rows 2000 --columns 2]          processor seconds
 
 Each row has the adjusted Rand index with the number of clusters given and chosen, the recipe and the number that were
 chosen, and the confidences. Rows of class -1 are background and are not scored. For the generated sets the index with
@@ -214,31 +213,14 @@ def one(draws):
         print(f"{np.mean(shares):8.3f}", flush=True)
 
 
-def timing(rows, columns):
-    rng = np.random.default_rng(0)
-    centres = rng.uniform(-10, 10, (8, columns))
-    X = centres[rng.integers(8, size=rows)] + rng.standard_normal((rows, columns))
-    Auto(random_state=0).fit(X[:300])
-    Auto(random_state=0).fit(X[:1000])
-    for k in (None, 8):
-        begin, wall = time.process_time(), time.perf_counter()
-        model = Auto(k, random_state=0).fit(X)
-        print(
-            f"{rows} x {columns}, k {k}: {time.process_time() - begin:.2f} s of processors, "
-            f"{time.perf_counter() - wall:.2f} s, {model.labels_.max() + 1} clusters by {model.resolved_['auto']}"
-        )
-
-
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["shapes", "named", "real", "numbers", "one", "time"])
+    parser.add_argument("what", choices=["shapes", "named", "real", "numbers", "one"])
     parser.add_argument("--folder", default="../shared/data/shapes")
     parser.add_argument("--sets", type=int, default=48)
     parser.add_argument("--total", type=int, nargs=2, metavar=("LEAST", "MOST"))
     parser.add_argument("--draws", type=int, default=20)
-    parser.add_argument("--rows", type=int, default=2000)
-    parser.add_argument("--columns", type=int, default=2)
     options = parser.parse_args()
     if options.what == "shapes":
         shapes(options.folder)
@@ -248,7 +230,5 @@ if __name__ == "__main__":
         real()
     elif options.what == "numbers":
         numbers(options.sets, options.total)
-    elif options.what == "one":
-        one(options.draws)
     else:
-        timing(options.rows, options.columns)
+        one(options.draws)

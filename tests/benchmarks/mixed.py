@@ -2,7 +2,6 @@
 
 uv run python tests/benchmarks/mixed.py real --folder FOLDER    # CSV files with a column `label`
 uv run python tests/benchmarks/mixed.py designs --seeds 3 --first 100    # what each is to reach stands at the end
-uv run python tests/benchmarks/mixed.py time
 
 With ``--recipe auto`` the recipe `auto` stands in the place of the mixture.
 """
@@ -289,7 +288,7 @@ def main() -> None:
     """Print what is asked for."""
     warnings.simplefilter("ignore")
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("real", "designs", "time"))
+    parser.add_argument("what", choices=("real", "designs"))
     parser.add_argument("--folder", default="tables")
     parser.add_argument("--seeds", type=int, default=2)
     parser.add_argument("--first", type=int, default=0)
@@ -298,20 +297,10 @@ def main() -> None:
     arguments = parser.parse_args()
     if arguments.what == "real":
         show((pair for pair in real(arguments.folder) if arguments.only in pair[0]), arguments.recipe)
-    elif arguments.what == "designs":
+    else:
         seeds = range(arguments.first, arguments.first + arguments.seeds)
         chosen = [(name, make) for name, make in DESIGNS.items() if arguments.only in name]
         judge(show(((f"{name}, {s}", standardised(make(s))) for name, make in chosen for s in seeds), arguments.recipe))
-    else:
-        recipe("mixture", n_clusters=2).fit(mixed(0, n=50)[0])  # loads compiled code
-        for n, numbers, levels in ((600, 4, 4), (5000, 4, 4), (100_000, 10, 10)):
-            frame, y = mixed(0, n=n, numbers=numbers, levels=(4,) * levels)
-            for number in (3, "auto"):
-                began = time.process_time()
-                model = recipe("mixture", n_clusters=number, random_state=0).fit(frame)
-                seconds = time.process_time() - began
-                right = adjusted_rand_score(y, model.labels_)
-                print(f"{n:7,} x {numbers + levels}: k {number}: {seconds:6.2f} s, {right:.3f}")
 
 
 if __name__ == "__main__":

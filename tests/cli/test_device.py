@@ -86,7 +86,3 @@ def test_what_has_no_path_is_one_line(run, error_of, npy):
     line = error_of(run("fit", npy, "-r", "ncut", "-k", 3, "--device", DEVICE))
     assert "no path on a device" in line
     assert "These have one: featuremap: " in line
-
-
-def test_help_names_the_variable(run):
-    assert VARIABLE in run("fit", "--help").output

@@ -97,33 +97,8 @@ def test_a_table_in_another_sheet(run, tmp_path):
     assert hint in " ".join(run("predict", model, path).stderr.split())
 
 
-def test_a_column_of_two_values_is_named(run, write):
-    answer = run("fit", write("a.csv", a=OTHER, opt=["true", "false"] * 20, b=[3, 5] * 20), *KMEANS[:-2], "-o", "-")
-    printed = " ".join((answer.stdout + answer.stderr).split())
-    assert "Of two values: opt (true or false, or 1 or 0); b (3 or 5)" in printed
-
-
 def test_a_name_in_another_case(run, write, tmp_path):
     model = str(tmp_path / "m.clusterkit")
     run("fit", write("a.csv", Share=SHARES, b=OTHER), *KMEANS, "--save", model)
     answer = run("predict", model, write("b.csv", share=SHARES, b=OTHER))
     assert "it has 'share', but not 'Share'" in answer.stderr
-
-
-def test_names_that_differ_in_case(run, write):
-    answer = run("fit", write("a.csv", Plan=SHARES, plan=OTHER), "-r", "kmeans", "-k", "2", "--keep", "PLAN")
-    assert "no column named 'PLAN'. Did you mean 'Plan' or 'plan'?" in answer.stderr
-
-
-def test_na(run, write):
-    path = write("a.csv", grade=["NA", "A1", "B2", "B2"] * 10, b=OTHER)
-    assert "--na level" in " ".join(run("fit", path, "-r", "kmeans", "-k", "2").stdout.split())
-    assert "3 levels, one of them NA" in run("fit", path, "-r", "kmeans", "-k", "2", "--na", "level").stdout
-
-
-def test_gaps(run, write):
-    path = write("a.csv", a=[*OTHER[:-1], ""], b=OTHER[::-1])
-    assert "similar of 40 kept rows" in " ".join(run("fit", path, "-r", "kmeans", "-k", "2").stdout.split())
-    printed = " ".join(run("fit", path, "-r", "kmeans", "-k", "2", "--gaps", "typical").stdout.split())
-    assert "Gaps: a (1: " in printed
-    assert "the mean)" in printed

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import gzip
 import os
 import sys
 from pathlib import Path
@@ -73,7 +72,7 @@ class TestNothingIsOverwritten:
 class TestWholeOrNothing:
     @pytest.mark.parametrize(
         ("option", "name"),
-        [("-o", "l.csv"), ("-o", "l.csv.gz"), ("-o", "l.npy"), ("--save", "m.clusterkit"), ("--plot", "p.png")],
+        [("-o", "l.csv"), ("-o", "l.npy"), ("--save", "m.clusterkit"), ("--plot", "p.png")],
     )
     def test_a_full_disk_leaves_what_was_there(self, run, table, tmp_path, option, name, error_of, full):
         path = tmp_path / name
@@ -94,20 +93,6 @@ class TestWholeOrNothing:
         answer = run("fit", table, *KMEANS, "--save", tmp_path / "m.clusterkit")
         assert "m.clusterkit: cannot be written: half of it written" in answer.stderr
         assert sorted(path.name for path in tmp_path.iterdir()) == ["points.csv"]
-
-    def test_ctrl_c_in_between(self, tmp_path):
-        from clusterkit.files import replacing
-
-        path = tmp_path / "a.csv"
-
-        def write():
-            with replacing(path) as part:
-                part.write_text("half")
-                raise KeyboardInterrupt
-
-        with pytest.raises(KeyboardInterrupt):
-            write()
-        assert list(tmp_path.iterdir()) == []
 
     def test_links_devices_and_permissions(self, run, table, tmp_path):
         target, link = tmp_path / "labels.csv", tmp_path / "link.csv"
@@ -138,7 +123,7 @@ class TestEndings:
         assert message in error_of(run("fit", table, *KMEANS, *args))
         assert len(list(table.parent.iterdir())) == 1
 
-    @pytest.mark.parametrize("name", ["t.docx", "t.xml", "t.csv.zst", "t.xlsx.gz", "t.2024"])
+    @pytest.mark.parametrize("name", ["t.docx", "t.csv.zst"])
     def test_of_inputs(self, run, table, name, error_of):
         other = table.with_name(name)
         other.write_bytes(table.read_bytes())
@@ -146,56 +131,8 @@ class TestEndings:
         assert f"{name}: nothing reads files that end in .{name.rpartition('.')[2]}." in message
         assert "Endings: .arrow, .csv, .dat" in message
 
-    def test_delimiter_of_the_ending_alone(self, run, table, tmp_path):
-        path = tmp_path / "labels.tsv.csv"
-        assert run("fit", table, *KMEANS, "-o", path, "--with-data").exit_code == 0
-        assert "\t" not in path.read_text()
-
 
 class TestUnpacking:
-    @pytest.fixture
-    def bomb(self, tmp_path):
-        path = tmp_path / "bomb.csv.gz"
-        path.write_bytes(gzip.compress(b"1,2\n" * 500_000))
-        return path
-
-    def test_text_is_unpacked_up_to_a_cap(self, run, bomb, monkeypatch, error_of):
-        monkeypatch.setenv("CLUSTERKIT_UNPACKED_CAP", "1M")
-        message = error_of(run("fit", bomb, "-k", 2))
-        assert "is larger than 1.0 MiB when it is unpacked. If that is right, raise the cap: CLUSTERKIT_UNP" in message
-        monkeypatch.setenv("CLUSTERKIT_UNPACKED_CAP", message.rpartition("=")[2])
-        from clusterkit.tables import read_table
-
-        assert read_table(bomb).n_rows == 500_000
-
-    def test_parquet_too(self, tmp_path, monkeypatch):
-        pa = pytest.importorskip("pyarrow")
-        import pyarrow.parquet as pq
-
-        from clusterkit.tables import TableError, read_table
-
-        path = tmp_path / "t.parquet"
-        pq.write_table(pa.table({"a": np.zeros(1_000_000)}), path)
-        assert path.stat().st_size < 10_000
-        monkeypatch.setenv("CLUSTERKIT_UNPACKED_CAP", "1M")
-        with pytest.raises(TableError, match=r"7\.6 MiB when it is unpacked, above the cap of 1\.0 MiB"):
-            read_table(path)
-        monkeypatch.setenv("CLUSTERKIT_UNPACKED_CAP", "16M")
-        assert read_table(path).n_rows == 1_000_000
-
-    def test_spreadsheets_too(self, tmp_path, monkeypatch):
-        openpyxl = pytest.importorskip("openpyxl")
-        from clusterkit.tables import TableError, read_table
-
-        book = openpyxl.Workbook()
-        for _ in range(600):
-            book.active.append([1] * 100)
-        path = tmp_path / "t.xlsx"
-        book.save(path)
-        monkeypatch.setenv("CLUSTERKIT_UNPACKED_CAP", "1M")
-        with pytest.raises(TableError, match=r"MiB when it is unpacked, above the cap of 1\.0 MiB"):
-            read_table(path)
-
     @pytest.mark.parametrize("text", ["much", "-1G", "0", "nan", "1e400", "inf"])
     def test_the_cap_must_be_a_size(self, monkeypatch, text):
         from clusterkit.errors import InvalidParameter

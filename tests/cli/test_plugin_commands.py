@@ -56,10 +56,6 @@ def test_it_is_listed_and_runs(run, commands):
     assert "--times INTEGER" in run("abridge", "--help").stdout
 
 
-def test_without_plugins_there_is_no_such_section(run):
-    assert "Commands of plugins" not in run("--help").stdout
-
-
 def test_its_errors_are_one_line_like_all_others(run, commands, error_of):
     registry.register(plugin({"abridge": "a_command_module:abridge"}))
     assert "No such option" in error_of(run("abridge", "--tiems", 2))

