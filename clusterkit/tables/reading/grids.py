@@ -1,7 +1,6 @@
 """The filled cells of a sheet of an Excel file, read row by row, without the empty margins around them.
 
-`uncomputed` finds formulas without a value, which the program that wrote the file did not compute. `with_percents` is
-for cells that are formatted as percent: the file has fractions, the sheet and its CSV show 5 %.
+`uncomputed` finds formulas without a value, which the program that wrote the file did not compute.
 """
 
 from __future__ import annotations
@@ -25,14 +24,11 @@ if TYPE_CHECKING:
 __all__ = [
     "REMEDY",
     "Grid",
-    "has_percents",
     "hidden_parts",
-    "is_percent",
     "merged_ranges",
     "pieces",
     "uncomputed",
     "warning_of",
-    "with_percents",
 ]
 
 
@@ -121,54 +117,6 @@ def pieces(archive: zipfile.ZipFile, name: str) -> Iterator[bytes]:
             before = piece[-OVERLAP:]
 
 
-STYLES = "xl/styles.xml"
-"""The member of an XLSX file that lists the formats of its cells."""
-
-FORMATS = re.compile(rb"numFmtId=\"(?:9|10)\"|formatCode=\"[^\"]*%")
-"""Pattern of a format of percent: 9 and 10 are those without a text, 0% and 0.00% (ECMA-376, part 1, 18.8.30)."""
-
-QUOTED = re.compile(r"\"[^\"]*\"|\\.|\[[^\]]*\]")
-"""Parts of a format in which a percent sign is an ordinary character."""
-
-DIGITS = 12
-"""Significant digits of a percentage: a fraction times 100 is rounded in the last of the sixteen that floats have."""
-
-
-def is_percent(number_format: str | None) -> bool:
-    """Whether a format of numbers shows them as percent.
-
-    Examples
-    --------
-    >>> is_percent("0.0 %"), is_percent('0.0" %"'), is_percent("General")
-    (True, False, False)
-    """
-    return "%" in QUOTED.sub("", number_format or "")
-
-
-def with_percents(cells: NDArray[np.object_], rows: NDArray[np.intp]) -> NDArray[np.object_]:
-    """A column whose fractions in these rows are texts such as 5 %, as they are in the CSV of the sheet.
-
-    Examples
-    --------
-    >>> with_percents(np.array([0.05, 0.07, None, "n/a"], dtype=object), np.array([0, 1])).tolist()
-    ['5 %', '7 %', None, 'n/a']
-    """
-    shown = cells.copy()
-    for i in rows:
-        if isinstance(cells[i], int | float) and np.isfinite(cells[i]):
-            shown[i] = f"{100 * cells[i]:.{DIGITS}g} %"
-    return shown
-
-
-def has_percents(title: str) -> bool:
-    """Whether a format of the file is of percent; most files have none, so that no cell must be checked."""
-    try:
-        with zipfile.ZipFile(title) as archive:
-            return FORMATS.search(archive.read(STYLES)) is not None
-    except (OSError, KeyError, zipfile.BadZipFile):
-        return False
-
-
 MERGED = re.compile(rb"<(?:\w+:)?mergeCell\s[^>]*?ref=\"([A-Z]{1,3})(\d{1,7}):([A-Z]{1,3})(\d{1,7})\"")
 """Pattern of a range of merged cells in a sheet of an XLSX file."""
 
@@ -183,14 +131,8 @@ HIDDEN_COLUMNS = re.compile(
 )
 """Pattern of a range of columns that are not shown."""
 
-STRAY = 0.1
-"""Share of the table's cells up to which cells outside its rows and columns are not part of it."""
-
 MOST_COLUMNS = 2**14
 """Columns of a sheet at most."""
-
-SHOWN_RANGES = 3
-"""Stray cells that a notice names."""
 
 BYTES_OF_CELL = 8
 """Bytes of a cell of the grid, without its value."""
@@ -211,18 +153,12 @@ class Grid:
         None for empty cells.
     entered : ndarray of shape (rows, columns), bool
         Cells that are filled themselves, and do not only show the value of the merged cells that they belong to.
-    percent : ndarray of shape (rows, columns), bool
-        The numbers that the sheet shows as percent.
-    notices : tuple of str
-        Notices about parts that were left out.
     """
 
     rows: NDArray[np.intp]
     columns: NDArray[np.intp]
     values: NDArray[np.object_]
     entered: NDArray[np.bool_]
-    percent: NDArray[np.bool_]
-    notices: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, sheet: ReadOnlyWorksheet, title: str) -> Self:
@@ -234,10 +170,8 @@ class Grid:
             If the rows and columns with filled cells would be too large a table.
         """
         allowed = memory.unpacked_cap()
-        shares = has_percents(title)
         at: list[tuple[int, int]] = []
         cells: list[object] = []
-        percents: list[bool] = []
         looked_at = 0
         sheet.reset_dimensions()  # the dimensions in the file may be wrong, and rows would be filled up to them
         for i, row in enumerate(sheet.rows):
@@ -251,11 +185,9 @@ class Grid:
                 if value is not None and not (isinstance(value, str) and not value.strip()):
                     at.append((i, j))
                     cells.append(value)
-                    percents.append(shares and cell.data_type == "n" and is_percent(cell.number_format))
         places = np.array(at, dtype=np.intp).reshape(-1, 2)
-        inside, notice = _without_strays(places)
-        rows, of_row = np.unique(places[inside, 0], return_inverse=True)
-        columns, of_column = np.unique(places[inside, 1], return_inverse=True)
+        rows, of_row = np.unique(places[:, 0], return_inverse=True)
+        columns, of_column = np.unique(places[:, 1], return_inverse=True)
         size = BYTES_OF_CELL * len(rows) * len(columns)
         if looked_at > allowed or size > allowed:
             raise TableError(
@@ -264,13 +196,11 @@ class Grid:
             )
         shape = len(rows), len(columns)
         values = np.full(shape, None, dtype=object)
-        percent = np.zeros(shape, dtype=bool)
-        for i, j, k in zip(of_row.tolist(), of_column.tolist(), np.flatnonzero(inside).tolist(), strict=True):
-            values[i, j] = cells[k]
-            percent[i, j] = percents[k]
+        for i, j, cell in zip(of_row.tolist(), of_column.tolist(), cells, strict=True):
+            values[i, j] = cell
         entered = np.zeros(shape, dtype=bool)
         entered[of_row, of_column] = True
-        return cls(rows, columns, values, entered, percent, (notice,) if notice else ())
+        return cls(rows, columns, values, entered)
 
     def merged(self, ranges: Iterable[Range], title: str) -> Grid:
         """The grid with the value of the first of some merged cells in all of them, as the sheet shows it.
@@ -280,7 +210,7 @@ class Grid:
         TableError
             If ranges overlap, which no spreadsheet program writes.
         """
-        values, percent, entered = self.values.copy(), self.percent.copy(), self.entered.copy()
+        values, entered = self.values.copy(), self.entered.copy()
         filled = 0
         for top, left, bottom, right in ranges:
             rows = slice(*np.searchsorted(self.rows, (top, bottom + 1)).tolist())
@@ -293,10 +223,10 @@ class Grid:
                 raise TableError(f"{title}: its merged cells overlap, so that it is unknown what they show")
             if part[0, 0] is None:
                 continue
-            values[rows, columns], percent[rows, columns] = part[0, 0], percent[rows.start, columns.start]
+            values[rows, columns] = part[0, 0]
             entered[rows, columns] = False
             entered[rows.start, columns.start] = True
-        return attrs.evolve(self, values=values, percent=percent, entered=entered)
+        return attrs.evolve(self, values=values, entered=entered)
 
     def from_row(self, first: int) -> Grid:
         """The grid from a row on, without the columns that are empty then."""
@@ -306,8 +236,8 @@ class Grid:
 
     def part(self, rows: NDArray[np.bool_], columns: NDArray[np.bool_]) -> Grid:
         """The grid of some rows and columns, by their masks."""
-        cells = {name: getattr(self, name)[rows][:, columns] for name in ("values", "entered", "percent")}
-        return attrs.evolve(self, rows=self.rows[rows], columns=self.columns[columns], **cells)
+        values, entered = (cells[rows][:, columns] for cells in (self.values, self.entered))
+        return Grid(self.rows[rows], self.columns[columns], values, entered)
 
 
 def merged_ranges(title: str, sheet: ReadOnlyWorksheet) -> Iterator[Range]:
@@ -347,33 +277,3 @@ def _value(cell: Any) -> object:
     if cell.data_type == "n" and isinstance(value, float) and value.is_integer():
         return int(value)
     return value
-
-
-def _without_strays(places: NDArray[np.intp]) -> tuple[NDArray[np.bool_], str]:
-    """Mask of the cells, (m, 2), that are of the table; cells apart share neither a row nor a column with any of it."""
-    inside = np.ones(len(places), dtype=bool)
-    if len(places) < 2:
-        return inside, ""
-    from openpyxl.utils import get_column_letter
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
-    _, rows = np.unique(places[:, 0], return_inverse=True)
-    _, columns = np.unique(places[:, 1], return_inverse=True)
-    n = int(rows.max()) + 1
-    size = n + int(columns.max()) + 1
-    links = coo_array((np.ones(len(places), dtype=np.int8), (rows, n + columns)), shape=(size, size))
-    part = connected_components(links, directed=False)[1][rows]
-    counts = np.bincount(part)
-    strays = counts <= max(1.0, STRAY * counts.max())
-    if not strays.any() or strays[counts.argmax()]:
-        return inside, ""
-    inside = ~strays[part]
-    names = [f"{get_column_letter(int(j) + 1)}{int(i) + 1}" for i, j in places[~inside][:SHOWN_RANGES]]
-    number = int((~inside).sum())
-    more = ", ..." if number > SHOWN_RANGES else ""
-    verb = "shares" if number == 1 else "share"
-    return inside, (
-        f"{counted(number, 'cell')} beside the table left out: {', '.join(names)}{more} {verb} no row and no column "
-        "with it"
-    )

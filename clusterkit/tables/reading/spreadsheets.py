@@ -22,7 +22,6 @@ from clusterkit.tables.reading.grids import (
     merged_ranges,
     uncomputed,
     warning_of,
-    with_percents,
 )
 from clusterkit.tables.reading.headers import (
     PREVIEW,
@@ -122,14 +121,7 @@ def read_spreadsheet(title: str, header: bool | None, sheet: str | int, hidden: 
     if not shows:
         warnings.warn(f"{title}: the sheet {name!r} is hidden{_other_sheets(name, sheets)}", TableWarning, stacklevel=4)
     _tell_of_formulas(title, name, formulas, places, dict(zip(grid.columns.tolist(), names, strict=True)))
-    for notice in grid.notices:
-        warnings.warn(f"{title}{_of_sheet(name, sheets)}: {notice}", TableWarning, stacklevel=4)
-    shares = {names[j]: np.flatnonzero(rows) for j, rows in enumerate(grid.percent[first.rows :].T) if rows.any()}
     frame = {name: _with_gaps(body[:, j]) for j, name in enumerate(names)}
-    frame |= {name: with_percents(frame[name], rows) for name, rows in shares.items()}
-    # these texts have a point before their decimals, whatever others have
-    filled_cells = {name: sum(cell is not None for cell in frame[name]) for name in shares}
-    decimal_marks = {name: "." for name, rows in shares.items() if len(rows) == filled_cells[name]}
     shown = int((~grid.entered & (grid.values != None)).sum())  # noqa: E711 - cell by cell
     notes = (*_notes(name, sheets, lead, places, filled_rows, shown), *filter(None, [dropped]))
     return check_not_empty(
@@ -140,7 +132,6 @@ def read_spreadsheet(title: str, header: bool | None, sheet: str | int, hidden: 
             first.named,
             notes,
             shared=shared_names(titles, names),
-            decimal_marks=decimal_marks,
             other_sheets=_other_sheets(name, sheets),
             line_of=lambda row: f"row {row + 1} (row {int(places[row]) + 1} of the sheet)",
         )

@@ -98,7 +98,7 @@ def _report(rng: Rng) -> Iterator[tuple[str, str]]:
 
 
 def _workbook(rng: Rng) -> Iterator[tuple[str, str]]:
-    """Merged cells, two rows of names and cells far from the table change no cell of it."""
+    """Merged cells and two rows of names change no cell of a table."""
     from openpyxl import Workbook
 
     parts = np.sort(rng.choice(np.arange(1, ROWS), int(rng.integers(1, 5)), replace=False)).tolist()
@@ -121,8 +121,6 @@ def _workbook(rng: Rng) -> Iterator[tuple[str, str]]:
             sheet.merge_cells(start_row=first + start, end_row=first + end - 1, start_column=1, end_column=1)
     if two_rows and rng.integers(2):
         sheet.merge_cells(start_row=first - 2, end_row=first - 2, start_column=2, end_column=3)
-    if rng.integers(2):
-        sheet.cell(int(rng.integers(first + ROWS + 1, 2000)), int(rng.integers(5, 200)), "a note")
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "table.xlsx"
         book.save(path)
