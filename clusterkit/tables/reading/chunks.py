@@ -6,7 +6,7 @@ import os
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, TypedDict, cast
+from typing import Any, TypedDict
 
 import attrs
 import numpy as np
@@ -15,9 +15,9 @@ from clusterkit.errors import TableError
 from clusterkit.tables.cells.column_names import shared_names, unique
 from clusterkit.tables.cells.parsing import order_of
 from clusterkit.tables.reading import unpacking
-from clusterkit.tables.reading.delimited import NEEDS_PANDAS, Form, WithoutNames, form_of, pandas_options
+from clusterkit.tables.reading.delimited import NEEDS_PANDAS, Form, form_of, pandas_options
 from clusterkit.tables.reading.files import table_of_arrays
-from clusterkit.tables.reading.headers import tell_of_first_row, tell_of_names
+from clusterkit.tables.reading.headers import tell_of_first_row
 from clusterkit.tables.reading.table import Table
 
 __all__ = ["CHUNK_ROWS", "TEXT_ENDINGS", "TextReading", "lines_of", "table_chunks", "text_form"]
@@ -122,7 +122,7 @@ def _of_text(path: str, form: Form, encoding: str, rows: int) -> Iterator[Table]
     try:
         with (
             open(path, encoding=encoding) as file,
-            pandas.read_csv(cast("Any", source := WithoutNames(file, form)), chunksize=rows, **options) as pieces,
+            pandas.read_csv(file, chunksize=rows, **options) as pieces,
         ):
             while True:
                 with warnings.catch_warnings():  # for this piece only, not while the caller works on it
@@ -130,8 +130,6 @@ def _of_text(path: str, form: Form, encoding: str, rows: int) -> Iterator[Table]
                     warnings.simplefilter("ignore", pandas.errors.DtypeWarning)
                     frame = next(pieces, None)
                 if frame is None:
-                    if source.again:
-                        tell_of_names(path, *source.again)
                     return
                 frame.columns = form.names
                 names = tuple(form.names)

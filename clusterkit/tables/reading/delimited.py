@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import attrs
 import numpy as np
@@ -29,10 +29,7 @@ from clusterkit.tables.reading.headers import (
     FirstRow,
     first_row,
     is_value,
-    names_again,
-    stripped,
     tell_of_first_row,
-    tell_of_names,
 )
 from clusterkit.tables.reading.table import Table
 
@@ -40,7 +37,7 @@ if TYPE_CHECKING:
     import pandas
     from numpy.typing import NDArray
 
-__all__ = ["NEEDS_PANDAS", "Form", "WithoutNames", "form_of", "pandas_options", "read_delimited"]
+__all__ = ["NEEDS_PANDAS", "Form", "form_of", "pandas_options", "read_delimited"]
 
 SAMPLE = 1000
 """Number of rows from which codes and the mark before decimals are detected."""
@@ -102,8 +99,6 @@ class Form:
         Columns of words, in which NA may be one.
     quote : {'"', "'"}
         Around cells.
-    head : list of list of str
-        Rows of names, which are left out where they come again.
     notice : str
         Notice to the user about the first row.
     """
@@ -123,7 +118,6 @@ class Form:
     words: list[int] = attrs.field(factory=list)
     notice: str = ""
     quote: str = QUOTES[0]
-    head: list[list[str]] = attrs.field(factory=list)
 
     @property
     def as_text(self) -> list[int] | None:
@@ -161,12 +155,9 @@ def read_delimited(
     reader = _Reader(text, form)
     if form.lead:
         notes = (*notes, f"{counted(form.lead, 'line')} before the table left out")
-    frame = reader.frame(form.as_text)
-    if reader.source.again:
-        tell_of_names(title, *reader.source.again)
     return Table(
-        title, frame, tuple(form.names), form.named, notes, form.decimal, reader.place, reader.cells,
-        shared=form.shared, decimal_marks=form.decimal_marks,
+        title, reader.frame(form.as_text), tuple(form.names), form.named, notes, form.decimal, reader.place,
+        reader.cells, shared=form.shared, decimal_marks=form.decimal_marks,
     )  # fmt: skip
 
 
@@ -191,8 +182,7 @@ def form_of(text: str, title: str, delimiter: str | None, header: bool | None, d
     named, head = first.named, first.rows
     titles = list(first.names) or preview[0]
     names = unique(titles) if named else numbered(len(titles))
-    again = names_again([row for _, row in sample[:head]])
-    body = [row for _, row in sample[head:] if stripped(row) not in again]
+    body = [row for _, row in sample[head:]]
     if not body:
         shown = ", ".join(name[:LONGEST_NAME] for name in names[:NAMES_SHOWN])
         raise TableError(f"{title} has no row of data, only the names {shown}")
@@ -216,7 +206,7 @@ def form_of(text: str, title: str, delimiter: str | None, header: bool | None, d
         title, sep, names, named, sample[max(head - 1, 0)][0] - (not named), mark, texts, shared,
         {names[j]: its for j, its in decimal_marks.items()}, {name: order for name, order in orders.items() if order},
         lead - bool(separator_line), _records(text, sep, sample[max(head - 1, 0)][0], quote) - (not named),
-        word_columns(body, len(names), is_value), first.notice and f"{title}: {first.notice}", quote, again,
+        word_columns(body, len(names), is_value), first.notice and f"{title}: {first.notice}", quote,
     )  # fmt: skip
 
 
@@ -266,53 +256,6 @@ def pandas_options(form: Form) -> dict[str, object]:
     }
 
 
-class WithoutNames:
-    """A text that is read in pieces, without the lines that have the names of its columns again.
-
-    Parameters
-    ----------
-    file : text stream
-    form : Form
-
-    Attributes
-    ----------
-    again : tuple of int and str, or ()
-        Count of the lines that were left out so far, and the place of the first one.
-    """
-
-    def __init__(self, file: TextIO, form: Form) -> None:
-        self.file, self.form, self.lines = file, form, 0
-        self.again: tuple[int, str] | tuple[()] = ()
-        between = "[ \t]+" if form.sep == " " else re.escape(form.sep)
-        rows = (
-            between.join(rf"[ \t]*{form.quote}?{re.escape(cell)}{form.quote}?[ \t]*" for cell in row)
-            for row in form.head
-        )
-        self.pattern = re.compile(rf"^\ufeff?(?:{'|'.join(rows)})(?:\n|\Z)", re.MULTILINE)
-        # most texts have no line with this name, and need not be looked at line by line
-        self.longest = max((cell for row in form.head for cell in row), key=len, default="")
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.read().splitlines(keepends=True))
-
-    def read(self, size: int = -1) -> str:
-        """The next lines, of about so many characters; "" at the end."""
-        while text := self.file.read(size) + ("" if size < 0 else self.file.readline()):
-            rest = self.pattern.sub(self._note, text) if self.longest and self.longest in text else text
-            self.lines += text.count("\n")
-            if rest:
-                return rest
-        return ""
-
-    def _note(self, match: re.Match[str]) -> str:
-        """What stands in the place of a line of names: itself above the table, and nothing below."""
-        line = self.lines + match.string.count("\n", 0, match.start()) + 1
-        if line <= self.form.skip:
-            return match[0]
-        self.again = (self.again[0] + 1, self.again[1]) if self.again else (1, f"line {line}")
-        return ""
-
-
 class _Reader:
     """Reads the cells of a text whose form is known.
 
@@ -324,7 +267,7 @@ class _Reader:
 
     def __init__(self, text: str, form: Form) -> None:
         self.text, self.form = text, form
-        self.source = WithoutNames(io.StringIO(text.rstrip("\n") + "\n" if len(form.names) == 1 else text), form)
+        self.source = io.StringIO(text.rstrip("\n") + "\n" if len(form.names) == 1 else text)
         self.title, self.sep, self.names, self.skip = form.title, form.sep, form.names, form.skip
 
     def frame(self, as_text: list[int] | None) -> pandas.DataFrame | dict[str, NDArray[np.float64]]:
@@ -342,7 +285,7 @@ class _Reader:
                 warnings.simplefilter("error", pandas.errors.ParserWarning)
                 warnings.simplefilter("ignore", pandas.errors.DtypeWarning)
                 options = cast("dict[str, Any]", pandas_options(self.form))
-                frame = pandas.read_csv(cast("Any", self.source), **options)
+                frame = pandas.read_csv(self.source, **options)
         except (pandas.errors.ParserError, pandas.errors.ParserWarning, ValueError) as error:
             self._check_widths()
             raise TableError(f"{self.title} is no table: {error}") from None
@@ -354,13 +297,12 @@ class _Reader:
         return frame
 
     def _plain_numbers(self, as_text: list[int] | None) -> dict[str, NDArray[np.float64]]:
-        lines = io.StringIO(self.source.read())
         blank = None if self.sep == " " else self.sep
         try:
             if as_text is None or as_text:
                 raise ValueError("not plain")
             rows = np.loadtxt(
-                lines, delimiter=blank, quotechar=self.form.quote, comments=None, skiprows=self.skip, ndmin=2
+                self.source, delimiter=blank, quotechar=self.form.quote, comments=None, skiprows=self.skip, ndmin=2
             )
             return dict(zip(self.names, rows.T, strict=True))
         except ValueError:
@@ -383,7 +325,7 @@ class _Reader:
         rows = _rows(self.text, self.sep, blank_too=len(self.names) == 1, quote=self.form.quote)
         try:
             for line, row in rows:
-                if line > self.skip and stripped(row) not in self.form.head:
+                if line > self.skip:
                     yield line, row
         except csv.Error as error:
             raise TableError(f"{self.title} is no delimited text: {error}") from None

@@ -1,9 +1,8 @@
 """Whether the first row of a text has names.
 
-Numbers in the first row may be the names of columns too: years, channels, 0, 1, 2, ... Rows of data come in an order
-that says nothing, or in one that goes on from row to row. So the signs (`signs_of`) are estimates, from the rows below,
-of how likely a row of data is of the kind of the first one: the columns are taken to be independent, and a cell that
-goes on with a slow series of its column proves nothing.
+Numbers in the first row may be the names of columns too: years, channels, 0, 1, 2, ... They are names where a row of
+data would hardly be of their kind, by the columns below, which are taken to be independent. A column that goes on with
+its number, as a slow series does, proves nothing.
 """
 
 from __future__ import annotations
@@ -11,53 +10,36 @@ from __future__ import annotations
 import math
 import re
 import warnings
-from collections import Counter
-from collections.abc import Iterator, Sequence
-from itertools import pairwise, product
-from typing import Self
+from collections.abc import Sequence
+from itertools import pairwise
 
 import attrs
 import numpy as np
 
-from clusterkit.errors import TableWarning, counted, shortened
+from clusterkit.errors import TableWarning, shortened
 from clusterkit.tables.cells import parsing
 from clusterkit.tables.cells.times import hours_of
 
 __all__ = [
     "PREVIEW",
-    "Above",
     "FirstRow",
     "first_row",
     "is_value",
     "looks_like_names",
-    "names_again",
     "names_of_two_rows",
     "of_two_rows",
-    "signs_of",
-    "stripped",
     "tell_of_first_row",
-    "tell_of_names",
-    "without_again",
 ]
 
 
 SURE = 5e-4
 """Probability of such a row of data, estimated from the rows below it, up to which the row has names."""
 
-OPEN = 0.02
-"""Probability up to which the row may have names: less than one of the fifty rows that are compared."""
-
 FEWEST_RUN = 3
-"""Fewest consecutive numbers that are a run, of step 1; with any other step one more is needed."""
+"""Fewest consecutive whole numbers that are a run; with another step one more is needed."""
 
 FOLLOWING = 0.1
 """Largest share of pairs of whole numbers that follow each other, as those of two years do."""
-
-NEAR_STEP = 0.25
-"""Relative difference up to which steps are nearly even, such as those of rounded wavelengths."""
-
-FEWEST_NEAR = 5
-"""Fewest numbers with nearly even steps that may be names."""
 
 SLOW = 0.35
 """Share of the interquartile range of a column up to which its median step makes it a series, as sorted and measured
@@ -67,13 +49,10 @@ ONE_STEP = 4
 """Largest step of a series, in median steps."""
 
 FEWEST_SERIES = 5
-"""Fewest rows that show a series, or the range of a column."""
+"""Fewest rows that show a series."""
 
 MOSTLY = 0.9
 """Share of the numbers that must have decimals for a column to be one with decimals."""
-
-COMPARED_ROWS = 12
-"""Columns of a run that are compared; more only make a chance row less likely."""
 
 PLAIN = re.compile(r"\d{1,9}(?:[.,]\d{1,9})?")
 """Pattern of numbers that may be names: no sign, no exponent, no separators of thousands."""
@@ -83,119 +62,81 @@ WHOLE = re.compile(r"[+-]?\d+")
 
 
 @attrs.frozen
-class Above:
-    """A number in the first row, and the filled cells of its column below.
+class _Above:
+    """A number in the first row, as a text, and the filled cells of its column below."""
 
-    Parameters
-    ----------
-    value : float
-    whole : bool
-        Whether it is written without decimals.
-    n : int
-        Number of filled cells below.
-    values : tuple of float
-        The numbers below.
-    wholes : int
-        Count of the numbers below that are written without decimals.
-    """
-
-    value: float
-    whole: bool
-    n: int
-    values: tuple[float, ...]
-    wholes: int
-
-    @classmethod
-    def of(cls, title: str, filled: Sequence[str]) -> Self | None:
-        """The number in a title, with the cells below; None if the title is no plain number."""
-        value = _value(title) if PLAIN.fullmatch(title) else None
-        if value is None:
-            return None
-        values = tuple(number for number in map(_value, filled) if number is not None)
-        wholes = sum(WHOLE.fullmatch(cell) is not None for cell in filled)
-        return cls(value, WHOLE.fullmatch(title) is not None, len(filled), values, wholes)
+    title: str
+    cells: list[str]
 
     @property
-    def words(self) -> bool:
-        """Whether no cell below is a number."""
-        return self.n > 0 and not self.values
+    def value(self) -> float:
+        """The number."""
+        return _value(self.title) or 0.0
+
+    @property
+    def values(self) -> list[float]:
+        """The numbers below."""
+        return [number for number in map(_value, self.cells) if number is not None]
 
     @property
     def decimals(self) -> bool:
-        """Whether the numbers below are written with decimals, but for a few."""
-        return 0 < self.n == len(self.values) and self.wholes <= (1 - MOSTLY) * self.n
+        """Whether the cells below are numbers that are written with decimals, but for a few."""
+        return 0 < len(self.cells) == len(self.values) and self._wholes <= (1 - MOSTLY) * len(self.cells)
 
     @property
-    def like(self) -> bool:
-        """Whether the number has decimals as those below."""
-        return self.decimals and not self.whole
+    def whole(self) -> bool:
+        """Whether the number is written without decimals."""
+        return WHOLE.fullmatch(self.title) is not None
+
+    @property
+    def _wholes(self) -> int:
+        return sum(WHOLE.fullmatch(cell) is not None for cell in self.cells)
 
     @property
     def goes_on(self) -> bool:
         """Whether the number may be the first of a series of small steps in the column below."""
-        if len(self.values) < max(FEWEST_SERIES, self.n):
+        values = self.values
+        if len(values) < max(FEWEST_SERIES, len(self.cells)):
             return False
-        step = float(np.median(np.abs(np.diff(self.values))))
-        low, high = np.quantile(self.values, (0.25, 0.75))
-        return step <= SLOW * float(high - low) and abs(self.value - self.values[0]) <= ONE_STEP * step
-
-    @property
-    def by_size(self) -> float:
-        """Chance of a number of this size: 1 unless it is farther from those below than these are from each other."""
-        if len(self.values) < max(FEWEST_SERIES, self.n):
-            return 1.0
-        low, high = min(self.values), max(self.values)
-        return 1.0 / (self.n + 1) if max(low - self.value, self.value - high) > high - low else 1.0
+        step = float(np.median(np.abs(np.diff(values))))
+        low, high = np.quantile(values, (0.25, 0.75))
+        return step <= SLOW * float(high - low) and abs(self.value - values[0]) <= ONE_STEP * step
 
     @property
     def by_form(self) -> float:
-        """Chance of a number of this form in the column: 1 where the others have the same form."""
-        if self.goes_on:
-            return 1.0
-        if self.words:
-            return 1.0 / (self.n + 1)
-        return (self.wholes + 1) / (self.n + 1) if self.decimals and self.whole else 1.0
-
-    def frequencies(self) -> dict[float, float]:
-        """Frequency of each number in the column, with the first row."""
-        total = self.n + 1
-        return {value: count / total for value, count in Counter(map(_key, (self.value, *self.values))).items()}
+        """Chance of a number of this form in the column: 1 where the others have the same form, or go on with it."""
+        unlike = (self.decimals and self.whole) or not self.values
+        return (self._wholes + 1) / (len(self.cells) + 1) if unlike and self.cells and not self.goes_on else 1.0
 
 
-def signs_of(numbers: Sequence[Above]) -> tuple[str, bool]:
-    """Reason why the numbers of a first row are names, "" if no sign is strong; and whether there are weak signs.
-
-    Parameters
-    ----------
-    numbers : sequence of Above
-        All numbers of the row.
+def _sign_of(numbers: Sequence[_Above]) -> str:
+    """Reason why all numbers of a first row are names; "" if there is none.
 
     Examples
     --------
     >>> rows = ["0.5", "-0.1"]
-    >>> signs_of([Above.of(title, rows) for title in ("7", "8", "9")])
-    ('its numbers are consecutive and whole, above numbers with decimals', False)
-    >>> signs_of([Above.of(title, rows) for title in ("0.3", "0.2")])
-    ('', False)
+    >>> _sign_of([_Above(title, rows) for title in ("7", "8", "9")]), _sign_of([_Above("0.3", rows)])
+    ('its numbers are consecutive and whole, above numbers with decimals', '')
     """
-    if not numbers or _permuted(numbers):
-        return "", False
-    decimals = all(above.decimals and above.whole for above in numbers)
-    series = any(above.goes_on for above in numbers)
-    run = _chance_of_run(numbers)
-    if decimals and not series and _step(numbers) == 1.0:
-        return "its numbers are consecutive and whole, above numbers with decimals", False
-    if run <= SURE:
-        return f"its numbers are {'consecutive' if abs(_step(numbers)) == 1.0 else 'evenly spaced'}", False
+    values, series = [above.value for above in numbers], any(above.goes_on for above in numbers)
+    step, decimals = _even(values), all(above.decimals and above.whole for above in numbers)
+    rows = [row for row in zip(*(above.values for above in numbers), strict=False) if len(row) == len(values)]
+    if step and len(values) >= FEWEST_RUN and not series and not any(map(_even, rows)):
+        if step == 1.0 and decimals:
+            return "its numbers are consecutive and whole, above numbers with decimals"
+        equal = math.prod((above.values.count(above.value) + 1) / (len(above.cells) + 1) for above in numbers)
+        if step == 1.0 and equal <= SURE and all(above.whole for above in numbers):
+            return "its numbers are consecutive"
+        apart = all(not min(above.values) <= above.value <= max(above.values) for above in numbers if above.values)
+        if apart and equal <= SURE and len(values) > FEWEST_RUN:
+            return f"its numbers are {'consecutive' if abs(step) == 1.0 else 'evenly spaced'}"
     forms = [above.by_form for above in numbers]
-    every = all(form < 1.0 or above.goes_on for form, above in zip(forms, numbers, strict=True))
-    pair = decimals and len(numbers) == 2 and numbers[1].value - numbers[0].value == 1.0
-    if every and math.prod(forms) * (FOLLOWING if pair else 1.0) <= SURE:
+    pair = decimals and len(values) == 2 and step == 1.0
+    unlike = all(form < 1.0 or above.goes_on for form, above in zip(forms, numbers, strict=True))
+    if numbers and unlike and math.prod(forms) * (FOLLOWING if pair else 1.0) <= SURE:
         what = "whole, above numbers with decimals" if decimals else "above words, or whole above numbers with decimals"
-        return f"its numbers are {what}", False
-    sizes = [min(form, above.by_size) for form, above in zip(forms, numbers, strict=True)]
-    unlike = math.prod(sizes) if max(sizes) < 1.0 else 1.0
-    return "", run <= OPEN or unlike <= OPEN or _nearly_even([above.value for above in numbers])
+        return f"its numbers are {what}"
+    return ""
 
 
 def _value(text: str) -> float | None:
@@ -204,74 +145,10 @@ def _value(text: str) -> float | None:
     return parsing.number(text, ",") if value is None else value
 
 
-def _key(value: float) -> float:
-    """A value rounded so that errors of sums do not matter."""
-    return round(value, 9)
-
-
-def _permuted(numbers: Sequence[Above]) -> bool:
-    """Whether a row below has the same numbers in another order, as ranks have."""
-    first = sorted(above.value for above in numbers)
-    return len(first) > 1 and any(sorted(row) == first for row in _rows(numbers))
-
-
-def _rows(numbers: Sequence[Above]) -> Iterator[tuple[float, ...]]:
-    """The rows of numbers below; none if any cell of these columns is a gap or no number."""
-    if all(len(above.values) == len(numbers[0].values) == above.n for above in numbers):
-        yield from zip(*(above.values for above in numbers), strict=True)
-
-
 def _even(row: Sequence[float]) -> float:
-    """The constant step between the numbers of a row; 0 if the steps differ or are 0."""
-    steps = {_key(after - before) for before, after in pairwise(row)}
+    """The constant step between the numbers of a row; 0 if the steps differ or are 0, or there is none."""
+    steps = {round(after - before, 9) for before, after in pairwise(row)}
     return steps.pop() if len(steps) == 1 else 0.0
-
-
-def _step(numbers: Sequence[Above]) -> float:
-    """The step between numbers that are a run; 0 where they are none, or rows below are runs too."""
-    step = _even([above.value for above in numbers])
-    if step != 1.0 or not all(above.whole for above in numbers):
-        step = 0.0 if len(numbers) <= FEWEST_RUN else step
-    if len(numbers) < FEWEST_RUN or not step or any(_even(row) for row in _rows(numbers)):
-        return 0.0
-    return step
-
-
-def _chance_of_run(numbers: Sequence[Above]) -> float:
-    """The probability of even steps in a row of data, estimated from the columns; 1 if the first row has none.
-
-    Rows that begin with 0 or 1 and go on with steps of 1, then all rows with steps of 1, then those with any step: the
-    narrowest kind that has the first row is counted.
-    """
-    step = _step(numbers)
-    if not step:
-        return 1.0
-    compared = numbers[:COMPARED_ROWS]
-    frequencies = [above.frequencies() for above in compared]
-    free = [above.goes_on for above in compared]
-    starts = list(frequencies[0])
-    if step == 1.0:
-        runs = [(start, 1.0) for start in ((0.0, 1.0) if numbers[0].value in (0.0, 1.0) else starts)]
-    else:
-        runs = [(a, b - a) for a, b in product(starts, frequencies[1]) if a != b]
-    chance = 0.0
-    for start, width in runs:
-        its = 1.0
-        for j, (known, goes_on) in enumerate(zip(frequencies, free, strict=True)):
-            its *= 1.0 if goes_on else known.get(_key(start + j * width), 0.0)
-            if not its:
-                break
-        chance += its
-    return min(chance, 1.0)
-
-
-def _nearly_even(row: Sequence[float]) -> bool:
-    """Whether several numbers rise with nearly even steps."""
-    if len(row) < FEWEST_NEAR:
-        return False
-    steps = np.diff(row)
-    middle = float(np.median(steps))
-    return middle > 0.0 and bool((np.abs(steps - middle) <= NEAR_STEP * middle).all())
 
 
 PREVIEW = 50
@@ -329,67 +206,21 @@ def first_row(preview: list[list[str]], *, numbers: bool = False) -> FirstRow:
     >>> first_row([["2019", "2020", "2021"], *rows]).named, first_row([["0.3", "1.1", "0.7"], *rows]).named
     (True, False)
     """
-    preview = without_again(preview)
     two = None if numbers else of_two_rows(preview)
     if two is not None:
         return two
     if not numbers and looks_like_names(preview):
         return FirstRow(True)
-    reason, doubt = _number_names(preview)
-    if not reason and not doubt:
+    reason = _number_names(preview)
+    if not reason:
         return FirstRow(False)
     shown = [shortened(cell.strip()) or "empty" for cell in preview[0][:SHOWN]]
     more = f" and {len(preview[0]) - SHOWN:,} more" if len(preview[0]) > SHOWN else ""
     row = f"the first row ({', '.join(shown)}{more})"
-    if reason:
-        return FirstRow(
-            True,
-            f"{row} is taken as the names of the columns, because {reason}; --no-header (header=False in Python) reads "
-            "it as data",
-        )
     return FirstRow(
-        False,
-        f"{row} is read as data, but looks unlike the rows below; if it has the names of the columns, use --header "
-        "(header=True in Python); --no-header confirms that it is data",
-    )
-
-
-def stripped(row: Sequence[str]) -> list[str]:
-    """Cells without blanks and marks of encodings around them."""
-    return [cell.strip("\ufeff ") for cell in row]
-
-
-def names_again(head: Sequence[Sequence[str]]) -> list[list[str]]:
-    """The rows of names that are left out where they come again, without marks of encodings; none of numbers alone.
-
-    Examples
-    --------
-    >>> names_again([["", "a "], ["1", "2"]]), names_again([["2019", ""]])
-    ([['', 'a'], ['1', '2']], [])
-    """
-    rows = list(map(stripped, head))
-    words = any(cell.lower() not in parsing.MISSING and not is_value(cell) for row in rows for cell in row)
-    return rows if words else []
-
-
-def without_again(preview: list[list[str]]) -> list[list[str]]:
-    """Some rows without those below that are the first one again, or the second one, if that may have names too."""
-    rows = preview
-    for head in (1, 2):
-        again = names_again(rows[head - 1 : head]) if head == 1 or not any(map(is_value, rows[1])) else []
-        rows = [*rows[:head], *(row for row in rows[head:] if stripped(row) not in again)]
-        if len(rows) == 1:
-            break
-    return rows
-
-
-def tell_of_names(title: str, count: int, place: str) -> None:
-    """Warn of rows that have the names of the columns again."""
-    warnings.warn(
-        f"{title}: the names of the columns come again in {counted(count, 'row')} below, the first one in {place}, as "
-        f"where files were put together; {'it is' if count == 1 else 'they are'} left out",
-        TableWarning,
-        stacklevel=4,
+        True,
+        f"{row} is taken as the names of the columns, because {reason}; --no-header (header=False in Python) reads it "
+        "as data",
     )
 
 
@@ -458,28 +289,28 @@ def tell_of_first_row(notice: str) -> None:
         warnings.warn(notice, TableWarning, stacklevel=4)
 
 
-def _number_names(preview: list[list[str]]) -> tuple[str, bool]:
-    """Reason why a first row with numbers has names, "" if it has not, and whether it may have some nevertheless."""
+def _number_names(preview: list[list[str]]) -> str:
+    """Reason why a first row with numbers has names; "" if it has not."""
     first = [cell.strip() for cell in preview[0]]
     below = [[cell.strip() for cell in row] for row in preview[1:] if len(row) == len(first)]
     corner = len(first) > 1 and not first[0]
     titles = first[1:] if corner else first
     if not below or any(title.lower() in parsing.MISSING for title in titles) or len(set(titles)) < len(titles):
-        return "", False
-    numbers = list[Above]()
+        return ""
+    numbers = list[_Above]()
     for j, title in enumerate(titles[:COMPARED], int(corner)):
         filled = [row[j] for row in below if row[j].lower() not in parsing.MISSING]
         if not is_value(title):
             if title in filled:
-                return "", False
+                return ""
             continue
-        above = Above.of(title, filled)
-        if above is None:  # a date, a unit or a sign beside the number
-            return "", False
-        numbers.append(above)
-    if corner and _are_labels([row[0] for row in below]) and not any(above.like for above in numbers):
-        return "its first cell is empty, as above the labels of rows", False
-    return signs_of(numbers)
+        if not PLAIN.fullmatch(title):  # a date, a unit or a sign beside the number
+            return ""
+        numbers.append(_Above(title, filled))
+    like = any(above.decimals and not above.whole for above in numbers)
+    if corner and not like and _are_labels([row[0] for row in below]):
+        return "its first cell is empty, as above the labels of rows"
+    return _sign_of(numbers)
 
 
 def _are_labels(column: list[str]) -> bool:

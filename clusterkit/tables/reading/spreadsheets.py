@@ -27,11 +27,8 @@ from clusterkit.tables.reading.headers import (
     PREVIEW,
     FirstRow,
     first_row,
-    names_again,
     of_two_rows,
     tell_of_first_row,
-    tell_of_names,
-    without_again,
 )
 from clusterkit.tables.reading.table import Table, check_not_empty
 from clusterkit.tables.reading.unpacking import check_archive
@@ -112,11 +109,6 @@ def read_spreadsheet(title: str, header: bool | None, sheet: str | int, hidden: 
             f"{title}{_of_sheet(name, sheets)} has no row of data, only the names {', '.join(names[:12])}"
             f"{_other_sheets(name, sheets)}"
         )
-    again = _again(grid.values, first.rows)
-    if again.any():
-        tell_of_names(f"{title}{_of_sheet(name, sheets)}", int(again.sum()), f"row {int(places[again.argmax()]) + 1}")
-        body, places = body[~again], places[~again]
-        grid = grid.part(np.r_[np.ones(first.rows, dtype=bool), ~again], np.ones(len(grid.columns), dtype=bool))
     _tell_of_hidden(f"{title}{_of_sheet(name, sheets)}", grid, places, names, invisible)
     if not shows:
         warnings.warn(f"{title}: the sheet {name!r} is hidden{_other_sheets(name, sheets)}", TableWarning, stacklevel=4)
@@ -143,7 +135,7 @@ def _first_row(grid: Grid, header: bool | None) -> FirstRow:
     if header is not None:
         return FirstRow(header)
     values = grid.values
-    preview = without_again([[_text_of(cell) for cell in row] for row in values[: PREVIEW + 1]])
+    preview = [[_text_of(cell) for cell in row] for row in values[: PREVIEW + 1]]
     two = of_two_rows(preview, carry=bool(grid.entered[0].sum() == sum(map(bool, preview[0]))))
     if two is not None:
         return two
@@ -218,12 +210,6 @@ def _tell_of_formulas(
     if len(inside):
         columns = [names.get(j, get_column_letter(j + 1)) for j in np.unique(inside[:, 1]).tolist()]
         warnings.warn(warning_of(title, sheet, columns, len(inside)), TableWarning, stacklevel=5)
-
-
-def _again(values: NDArray[np.object_], head: int) -> NDArray[np.bool_]:
-    """Mask of the rows below the `head` first ones that have the same cells as one of these."""
-    rows = [[_text_of(cell).strip() for cell in row] for row in values]
-    return np.array([row in names_again(rows[:head]) for row in rows[head:]], dtype=bool)
 
 
 def _tell_of_hidden(

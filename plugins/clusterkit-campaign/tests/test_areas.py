@@ -123,7 +123,6 @@ BROKEN = {
     "clusterkit.tables.preparing.sums.on_circles": lambda seconds, weights: no_midnights(seconds, weights),
     "clusterkit.tables.preparing.decisions.with_words": lambda column, choice, as_category=False: column,
     "clusterkit.tables.reading.spreadsheets.hidden_parts": lambda title, sheet: (set(), set()),
-    "clusterkit.tables.reading.delimited.names_again": lambda head: [],
     "clusterkit.tables.cells.parsing.MONTHS": {"jan": 1, "feb": 2},
     "clusterkit.report.page.plain": lambda text, most=0: text.replace("#", ""),
     "clusterkit.report.page.pictures": lambda analysis: {
@@ -156,7 +155,6 @@ class TestTables:
                 "clusterkit.tables.reading.spreadsheets.hidden_parts",
                 "hidden cells are read, and nothing",
             ),
-            ("names again", "clusterkit.tables.reading.delimited.names_again", "names in the middle of a file become"),
             ("forms of values", "clusterkit.tables.cells.parsing.MONTHS", "a value is left out, and nothing says so"),
             ("report", "clusterkit.report.page.plain", "a text of the table is changed in the text of a report"),
             ("report", "clusterkit.report.page.pictures", "a text of the table is changed in a picture"),

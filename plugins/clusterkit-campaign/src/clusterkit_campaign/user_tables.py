@@ -23,7 +23,6 @@ from clusterkit.errors import ClusterkitWarning, InvalidData
 from clusterkit.estimators.build import recipe
 from clusterkit.profiles import assign
 from clusterkit.tables import Preparation, TableError, TableWarning, read_table
-from clusterkit.tables.reading.chunks import table_chunks
 from clusterkit.testing import check_clusters
 from clusterkit_campaign.findings import DOCUMENTED, SILENT, Problem, of_error
 
@@ -242,35 +241,6 @@ def _hidden(rng: Rng) -> Iterator[tuple[str, str]]:
         yield "hidden cells are not left out though that is asked for", f"{shown.cells()[:3]} instead of {left[:3]}"
 
 
-def _names_again(rng: Rng) -> Iterator[tuple[str, str]]:
-    """Names that come again in the middle of a file are told, and are neither a row nor a level."""
-    names = rng.permutation(["length", "a", "no. of x"]).tolist()
-    levels = rng.choice(["red", "blue"], ROWS).tolist()
-    numbers = np.round(rng.normal(size=(ROWS, 2)), 3) + 0.0
-    rows = [[f"{x}", f"{y}", level] for (x, y), level in zip(numbers.tolist(), levels, strict=True)]
-    places = sorted(rng.choice(ROWS, int(rng.integers(1, 4)), replace=False).tolist(), reverse=True)
-    lines = [names, *rows]
-    for place in places:
-        lines.insert(place + 1, names)
-    separator = str(rng.choice([",", ";", "\t"]))
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "table.csv"
-        path.write_text("\n".join(map(separator.join, lines)))
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            cells = read_table(path).cells()
-            pieces = [
-                row for piece in table_chunks(str(path), rows=int(rng.integers(1, ROWS))) for row in piece.cells()
-            ]
-    sentences = [str(one.message) for one in caught]
-    numeric = [[float(row[0]), float(row[1]), row[2]] for row in rows]
-    for read in (cells, pieces):
-        if len(read) != ROWS or [[float(row[0]), float(row[1]), row[2]] for row in read] != numeric:
-            yield "names in the middle of a file become a row", f"{len(read)} rows instead of {ROWS}"
-    if not any(f"come again in {len(places)} row" in text for text in sentences):
-        yield "names in the middle of a file are left out, and nothing says so", str(sentences)
-
-
 def _values(rng: Rng) -> Iterator[tuple[str, str]]:
     """An amount or a date in one of many forms is read as what it is, or it is told; it is no identifier."""
     amounts = 1000.0 + 7 * rng.permutation(ROWS)
@@ -372,7 +342,7 @@ TABLES: Mapping[str, Callable[[Rng], Iterator[tuple[str, str]]]] = MappingProxyT
     {
         "workbook": _workbook, "words": _words, "sentences": _sentences, "report": _report, "pictures": _drawn,
         "components": _components, "hidden cells": _hidden,
-        "names again": _names_again, "forms of values": _values,
+        "forms of values": _values,
     }
 )  # fmt: skip
 """The kinds of tables by name."""
