@@ -381,7 +381,7 @@ def fit(
 ) -> None:
     """Cluster the rows of DATA and print a summary.
 
-    DATA is a CSV, TSV, Excel, Parquet, Feather, JSON, NPY or NPZ file (CSV and TSV may be compressed: .gz, .bz2, .xz,
+    DATA is a CSV, TSV, Excel, Parquet or NPY file (CSV and TSV may be compressed: .gz, .bz2, .xz,
     .zip), or - for CSV on standard input. Columns are prepared: gaps,
     categories, dates and units; the options --as-category to --gaps decide otherwise. A file too large for the memory
     is read block by block, if the recipe can be fitted so (text after it was parsed once into a temporary file); its

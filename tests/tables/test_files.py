@@ -329,8 +329,8 @@ def test_bad_files(tmp_path):
         ("b.npy", b"nothing", "is no NPY file of numbers"),
         ("b.xlsx", b"nothing", "is no spreadsheet"),
         ("b.parquet", b"nothing", "is no Parquet file"),
-        ("b.xls", b"nothing", r"nothing reads files that end in \.xls\. Save it as \.xlsx\. Endings: \.arrow, \.csv, "),
-        ("b.docx", b"nothing", r"nothing reads files that end in \.docx\. Copy the table .*Endings: \.arrow, \.csv, "),
+        ("b.xls", b"nothing", r"nothing reads files that end in \.xls\. Save it as \.xlsx\. Endings: \.csv, "),
+        ("b.docx", b"nothing", r"nothing reads files that end in \.docx\. Copy the table .*Endings: \.csv, "),
     ):
         (tmp_path / name).write_bytes(content)
         with pytest.raises(TableError, match=message):

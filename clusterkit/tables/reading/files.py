@@ -13,7 +13,7 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import AnyArray
-from clusterkit.errors import TableError, first_names
+from clusterkit.errors import TableError
 from clusterkit.samples import memory
 from clusterkit.samples.coding import why_no_table
 from clusterkit.tables.cells.column_names import numbered, shared_names, unique
@@ -24,7 +24,6 @@ from clusterkit.tables.reading.table import Table, check_not_empty
 from clusterkit.tables.reading.unpacking import COMPRESSED, TEXT, without_compression
 
 if TYPE_CHECKING:
-    import pyarrow
     from pyarrow.parquet import FileMetaData
 
 __all__ = ["known_endings", "read_table", "table_of_arrays"]
@@ -35,28 +34,20 @@ SPREADSHEETS = frozenset({".xlsx", ".xlsm"})
 PARQUET = frozenset({".parquet", ".pq"})
 """Endings of Parquet files."""
 
-ARROW = frozenset({".feather", ".arrow"})
-"""Endings of files of Arrow, which Feather files are."""
-
-JSON, LINES = ".json", frozenset({".jsonl", ".ndjson"})
-"""Endings of JSON: of one value, and of one in each line."""
-
-NUMPY, ARRAYS = ".npy", ".npz"
-"""The endings of an array, and of an archive of arrays."""
+NUMPY = ".npy"
+"""The ending of an array."""
 
 NEAREST: Mapping[str, str] = MappingProxyType(
     dict.fromkeys((".xls", ".ods", ".xlsb", ".numbers"), "Save it as .xlsx.")
     | dict.fromkeys((".sav", ".dta", ".sas7bdat", ".por", ".rds", ".rdata", ".mat", ".arff"), "Save it as .csv.")
     | dict.fromkeys((".db", ".sqlite", ".sqlite3", ".duckdb", ".mdb"), "Export the table as .csv or .parquet.")
-    | dict.fromkeys((".h5", ".hdf5", ".nc", ".zarr", ".orc", ".avro"), "Write the table as .parquet or .npy.")
+    | dict.fromkeys((".h5", ".hdf5", ".nc", ".zarr", ".orc", ".avro", ".npz"), "Write the table as .parquet or .npy.")
+    | dict.fromkeys((".json", ".jsonl", ".ndjson", ".feather", ".arrow"), "Write the table as .parquet or .csv.")
     | dict.fromkeys((".pkl", ".pickle", ".joblib"), "Write it as .parquet or .npy; a pickle can run any code.")
     | dict.fromkeys((".html", ".htm", ".xml", ".pdf", ".docx"), "Copy the table into a sheet, and save it as .xlsx.")
     | dict.fromkeys((".7z", ".rar", ".tar", ".tgz", ".zst", ".lz4", ".gz", ".bz2", ".xz"), "Unpack it first.")
 )
 """Advice for a file with an ending that cannot be read."""
-
-MOST_ARRAYS = 5
-"""Arrays of a file that an error names."""
 
 STREAM = "standard input"
 """The title of a stream."""
@@ -70,8 +61,7 @@ def read_table(
     r"""Read a table from a file. Its ending decides the format.
 
     Delimited text (.csv, .tsv, .tab, .txt, .dat, .data, each also with .gz, .bz2, .xz or .zip) is read by pandas, Excel
-    (.xlsx, .xlsm) by openpyxl, Parquet and Feather by pyarrow, arrays (.npy, .npz) by numpy, JSON (.json, and .jsonl
-    with a row in each line) without a library, further endings by plugins through the hook
+    (.xlsx, .xlsm) by openpyxl, Parquet by pyarrow, arrays (.npy) by numpy, further endings by plugins through the hook
     ``clusterkit_readers``. Delimiter, header, encoding and the mark before decimals are detected.
 
     Parameters
@@ -146,26 +136,10 @@ def _table(
         from clusterkit.tables.reading.spreadsheets import read_spreadsheet
 
         return read_spreadsheet(title, header, sheet, hidden)
-    return _by_plugin(title, ending) if _has_reader(ending) else _further(title, ending, header, encoding)
-
-
-def _has_reader(ending: str) -> bool:
-    """Whether a plugin reads files of an ending."""
     from clusterkit.contracts.registry import registry
 
-    return registry.find("reader", ending) is not None
-
-
-def _further(title: str, ending: str, header: bool | None, encoding: str | None) -> Table:
-    """The table of a file whose ending belongs to no plugin."""
-    if ending == ARRAYS:
-        return _of_archive(title)
-    if ending in ARROW:
-        return _arrow(title)
-    if ending == JSON or ending in LINES:
-        from clusterkit.tables.reading.records import read_json
-
-        return read_json(title, header, encoding, lines=ending in LINES)
+    if registry.find("reader", ending) is not None:
+        return _by_plugin(title, ending)
     advice = f" {NEAREST[ending]}" if ending in NEAREST else ""
     raise TableError(
         f"{title}: nothing reads files that end in {ending}.{advice} Endings: {', '.join(known_endings())} (text also "
@@ -177,7 +151,7 @@ def known_endings() -> list[str]:
     """All endings of files that can be read, those of plugins too."""
     from clusterkit.contracts.registry import registry
 
-    builtin = {*TEXT, *SPREADSHEETS, *PARQUET, *ARROW, JSON, *LINES, NUMPY, ARRAYS}
+    builtin = {*TEXT, *SPREADSHEETS, *PARQUET, NUMPY}
     return sorted({*builtin, *registry.names("reader")} - {""})
 
 
@@ -237,56 +211,6 @@ def _npy(title: str) -> AnyArray:
     return array
 
 
-def _of_archive(title: str) -> Table:
-    """The array of an NPZ file, or its arrays of one dimension as columns."""
-    unpacking.check_archive(title, "archive of arrays")
-    try:
-        with np.load(title, allow_pickle=False) as archive:
-            arrays = {name: archive[name] for name in archive.files}
-    except Exception as error:  # a damaged header may raise anything, and claim any size
-        raise TableError(f"{title} is no archive of arrays of numbers: {error}") from None
-    tables = {name: array for name, array in arrays.items() if array.ndim == 2 and array.dtype.kind in "iufb"}
-    if len(tables) == 1:
-        return table_of_arrays(title, next(iter(tables.values())))
-    flat = {array.shape for array in arrays.values()}
-    if len(flat) == 1 and len(next(iter(flat))) == 1:
-        return table_of_arrays(title, arrays)
-    shown = first_names([f"{name} {array.shape}" for name, array in arrays.items()], MOST_ARRAYS)
-    raise TableError(
-        f"{title} needs one array of numbers in rows and columns, or columns of one length, and has {shown}; write the "
-        "one to be read as .npy"
-    )
-
-
-def _arrow(title: str) -> Table:
-    """The columns of a Feather file, or of another one that Arrow wrote."""
-    try:
-        import pyarrow
-        import pyarrow.ipc
-    except ImportError:
-        raise TableError(
-            f"{title}: Feather needs pyarrow; install clusterkit-toolkit with the extra 'tables'"
-        ) from None
-    batches, size, allowed = [], 0, memory.unpacked_cap()
-    try:
-        with open(title, "rb") as file, pyarrow.ipc.open_file(file) as reader:
-            schema = reader.schema
-            for i in range(reader.num_record_batches):
-                batches.append(reader.get_batch(i))
-                size += batches[-1].nbytes
-                if size > allowed:
-                    break
-            table = pyarrow.Table.from_batches(batches, schema)
-    except Exception as error:  # a damaged file may raise anything, OSError too
-        raise TableError(f"{title} is no Feather file: {error}") from None
-    if size > allowed:
-        raise TableError(
-            f"{title} is larger than {memory.human(allowed)} when it is unpacked. If that is right, raise the cap: "
-            f"{memory.setting(memory.UNPACKED_VARIABLE, 4 * allowed)}"
-        )
-    return _of_arrow(title, table)
-
-
 def _parquet(title: str) -> Table:
     """The columns of a Parquet file."""
     try:
@@ -305,11 +229,6 @@ def _parquet(title: str) -> Table:
             raise
         except Exception as error:  # a damaged file may raise anything, OSError too
             raise TableError(f"{title} is no Parquet file: {error}") from None
-    return _of_arrow(title, table)
-
-
-def _of_arrow(title: str, table: pyarrow.Table) -> Table:
-    """The columns of a table of Arrow."""
     if not table.num_columns:
         raise TableError(f"{title} has no column")
     names = unique(table.column_names)

@@ -134,13 +134,13 @@ PACKED: Mapping[re.Pattern[bytes], Callable[[BinaryIO, str], IO[bytes]]] = Mappi
 """First bytes of compressed files, and the function that unpacks each kind."""
 
 
-def check_archive(title: str, what: str = "spreadsheet") -> None:
-    """Raise `TableError` for an archive (a spreadsheet is one) that would be too large when it is unpacked."""
+def check_archive(title: str) -> None:
+    """Raise `TableError` for a spreadsheet, an archive, that would be too large when it is unpacked."""
     try:
         with zipfile.ZipFile(title) as archive:
             size = sum(member.file_size for member in archive.infolist())
     except (zipfile.BadZipFile, NotImplementedError, ValueError) as error:
-        raise TableError(f"{title} is no {what}: {error}") from None
+        raise TableError(f"{title} is no spreadsheet: {error}") from None
     allowed = memory.unpacked_cap()
     if size > allowed:
         raise TableError(
@@ -207,7 +207,7 @@ def _encoding(content: bytes, title: str) -> str:
         if len(head) > 3 and zeros > 0.7 * (len(head) // 2) and head[1 - first :: 2].count(0) == 0:
             return name
     if sum(byte in CONTROLS for byte in head) > MOST_CONTROLS * len(head):
-        raise TableError(f"{title} is no text. Formats: CSV, TSV (also compressed), Excel, Parquet, Feather, JSON, NPY")
+        raise TableError(f"{title} is no text. Formats: CSV, TSV (also compressed), Excel, Parquet, NPY")
     for name in ("utf-8", "cp1252"):
         try:
             content.decode(name)
