@@ -28,7 +28,7 @@ from clusterkit._interrupts import ctrl_c_waits
 __all__ = ["CACHE", "LOG", "has_compiled", "inner", "njit"]
 
 LOG = logging.getLogger("clusterkit.compilation")
-"""Gets one line when a process first compiles something; the command line shows it on a terminal."""
+"""Gets one warning when a process first compiles something, which `logging` writes to standard error by itself."""
 
 CACHE = os.environ.get("CLUSTERKIT_JIT_CACHE", "1").strip().lower() not in {"0", "false", "no", "off"}
 """Whether compiled code is kept on disk: yes, unless the variable CLUSTERKIT_JIT_CACHE is 0 at import."""
@@ -51,7 +51,7 @@ class _Announcement(event.Listener):
         if self.waiting and event.data["dispatcher"] in OURS:
             self.waiting = False
             later = "later runs start at once" if CACHE else "CLUSTERKIT_JIT_CACHE=0 repeats that in every run"
-            LOG.info("Compiling the loops of this method for its first use, which takes some seconds; %s.", later)
+            LOG.warning("Compiling the loops of this method for its first use, which takes some seconds; %s.", later)
 
     def on_end(self, event: Any) -> None:
         """Nothing is said."""

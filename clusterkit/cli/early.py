@@ -63,10 +63,9 @@ class _Line(logging.Handler):
 
 
 def on_terminals() -> None:
-    """Show from now on when something is compiled, if standard error is a terminal."""
+    """Write above the progress bar of a terminal, instead of into it, that something is compiled."""
     log = logging.getLogger("clusterkit.compilation")
     if sys.stderr is None or not sys.stderr.isatty() or log.handlers:
         return
     log.addHandler(_Line())
-    log.setLevel(logging.INFO)
     log.propagate = False

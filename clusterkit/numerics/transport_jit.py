@@ -143,8 +143,10 @@ def widen(heaps: Heaps, a):
     end, doubled = heaps.used[0], 2 * capacity[a]
     if end + doubled > len(keys):
         more = max(len(keys), doubled)
-        keys = np.concatenate((keys, np.empty(more)))
-        rows = np.concatenate((rows, np.empty(more, dtype=np.int32)))
+        before, number = keys, rows
+        keys, rows = np.empty(len(before) + more), np.empty(len(before) + more, dtype=np.int32)
+        for at in range(len(before)):
+            keys[at], rows[at] = before[at], number[at]
     for at in range(heaps.lengths[a]):
         keys[end + at] = keys[starts[a] + at]
         rows[end + at] = rows[starts[a] + at]
@@ -258,6 +260,7 @@ def _initial_flow(n, sizes, prices, low, high):
     k = len(sizes)
     amount = np.empty(k, dtype=np.int64)
     excess = np.empty(k + 1, dtype=np.int64)
+    excess[k] = -n
     for p in range(k):
         if prices[p] > prices[k]:
             amount[p] = high[p]
@@ -266,7 +269,7 @@ def _initial_flow(n, sizes, prices, low, high):
         else:
             amount[p] = min(max(sizes[p], low[p]), high[p])
         excess[p] = sizes[p] - amount[p]
-    excess[k] = amount.sum() - n
+        excess[k] += amount[p]
     return Flow(amount, excess, low, high)
 
 
@@ -674,5 +677,10 @@ def widest(least, low, high, sizes):
         if weight[p, k] == 0.0 or weight[k, p] == 0.0:
             all_fixed = False
     # if all sizes are fixed, only differences of prices matter
-    shift = prices[:k].mean() if all_fixed else prices[k]
+    shift = prices[k]
+    if all_fixed:
+        shift = 0.0
+        for p in range(k):
+            shift += prices[p]
+        shift /= k
     return prices[:k] - shift, margin, np.empty(0, dtype=np.int64)

@@ -1,4 +1,4 @@
-"""What takes long is said on a terminal and nowhere else."""
+"""What takes long is said: on a terminal above the progress bar, elsewhere by `logging`."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ def test_a_terminal_shows_the_line(log, monkeypatch):
     monkeypatch.setattr(sys, "stderr", stream)
     early.on_terminals()
     early.on_terminals()
-    log.info("compiling %s", "something\x1b[31m")
+    log.warning("compiling %s", "something\x1b[31m")
     assert stream.getvalue().count("compiling something\\x1b[31m") == 1
 
 
-def test_a_pipe_does_not(log, monkeypatch):
+def test_elsewhere_logging_does_it(log, monkeypatch):
     for stream in (io.StringIO(), None):
         monkeypatch.setattr(sys, "stderr", stream)
         early.on_terminals()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from . import arrows, ceiling, clocks, names, public_types
+from . import arrows, ceiling, clocks, loops, names, public_types
 from .source import Breach
 
 RULES: tuple[Callable[[], Iterator[Breach]], ...] = (
@@ -17,6 +17,7 @@ RULES: tuple[Callable[[], Iterator[Breach]], ...] = (
     names.paths_in_docstrings,
     names.forbidden_identifiers,
     clocks.wall_clock_asserts,
+    loops.compiled_calls,
     public_types.public_any,
     ceiling.weights_below_their_ceilings,
 )

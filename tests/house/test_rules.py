@@ -6,7 +6,7 @@ import ast
 from pathlib import Path
 
 import pytest
-from house import architecture, arrows, ceiling, clocks, names
+from house import architecture, arrows, ceiling, clocks, loops, names
 from house.rules import RULES
 from house.source import Source, at_top, everywhere
 
@@ -51,6 +51,24 @@ def test_a_forbidden_identifier_is_seen(text):
 )
 def test_other_uses_are_allowed(text):
     assert list(names.identifiers_of(source(text))) == []
+
+
+@pytest.mark.parametrize(
+    ("line", "count"),
+    [
+        ("x = np.partition(a, 2)", 1),
+        ("x = a.sum()", 1),
+        ("a[:m] = b", 1),
+        ("a[0, :] = b[0]", 1),
+        ("a[:] = -1", 0),
+        ("a[:] = np.inf", 0),
+        ("a[i] = math.sqrt(np.empty(2)[0])", 0),
+        ("b = a[1:].copy()", 0),
+    ],
+)
+def test_what_takes_long_to_compile_is_seen_in_compiled_loops_only(line, count):
+    for decorator, expected in (("@njit", count), ("@inner(fastmath=True)", count), ("@functools.cache", 0)):
+        assert len(list(loops.calls_of(source(f"{decorator}\ndef f(a, b):\n    {line}")))) == expected
 
 
 def test_circles_are_seen_through_three_modules():

@@ -66,7 +66,8 @@ def test_a_function_whose_import_has_changed_is_compiled_anew(tmp_path):
 
 ANNOUNCED = """
 import logging, sys
-logging.basicConfig(level=logging.INFO, format="%(name)s: %(message)s", stream=sys.stdout)
+if sys.argv[1:]:
+    logging.basicConfig(format="%(name)s: %(message)s", stream=sys.stdout)
 import numba
 from clusterkit._jit import njit
 
@@ -88,16 +89,17 @@ def test_a_compilation_is_announced_once_and_code_on_disk_is_not(tmp_path):
     path = os.pathsep.join([".", *filter(None, sys.path)])
     environment = {**os.environ, **COMPILING, **variables, "PYTHONPATH": path}
     answers = []
-    for _ in range(2):
-        process = subprocess.run(
-            [sys.executable, "-c", "import compiled"], capture_output=True, text=True, cwd=tmp_path, env=environment
-        )
+    for configured, cache in ((["logging"], "logged"), (["logging"], "logged"), ([], "plain")):
+        environment["NUMBA_CACHE_DIR"] = str(tmp_path / cache)
+        command = [sys.executable, "-c", "import compiled", *configured]
+        process = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env=environment)
         assert process.returncode == 0, process.stderr
-        answers.append(process.stdout.splitlines())
-    first, second = answers
-    assert first[0] == second[0] == "ours:"
-    assert len(first) == 2
-    assert first[1].startswith("clusterkit.compilation: Compiling the loops of this method for its first use")
+        answers.append((process.stdout + process.stderr).splitlines())
+    first, second, plain = answers
+    assert first[0] == second[0] == plain[0] == "ours:"
+    assert len(first) == len(plain) == 2
+    assert first[1] == f"clusterkit.compilation: {plain[1]}"
+    assert plain[1].startswith("Compiling the loops of this method for its first use")
     assert len(second) == 1
 
 

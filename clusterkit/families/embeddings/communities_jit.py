@@ -46,7 +46,10 @@ def move_all(
     touched = np.empty(len(totals), dtype=np.int64)
     waiting = np.ones(n, dtype=np.bool_)
     moves = 0
-    scale = gamma / degrees.sum()
+    volume = 0.0
+    for i in range(n):
+        volume += degrees[i]
+    scale = gamma / volume
     for _ in range(ROUNDS):
         before = moves
         for place in range(n):
@@ -232,7 +235,8 @@ def cut(pairs: Indices, similar: Array, sizes: Array, least: int, count: int, la
     """
     m = len(sizes)
     total = np.empty(2 * m - 1)
-    total[:m] = sizes
+    for c in range(m):
+        total[c] = sizes[c]
     for t in range(m - 1):
         total[m + t] = total[pairs[t, 0]] + total[pairs[t, 1]]
     # clusters of every node, from the root down: a merge has a higher number than what it joins
@@ -304,7 +308,9 @@ def adjusted_rand(labelings: Labels) -> Array:
     most = np.empty(m, dtype=np.int64)
     pairs = np.zeros(m)
     for a in range(m):
-        most[a] = labelings[a].max() + 1
+        most[a] = 1
+        for i in range(n):
+            most[a] = max(most[a], labelings[a, i] + 1)
         sizes = np.zeros(most[a])
         for i in range(n):
             sizes[labelings[a, i]] += 1.0

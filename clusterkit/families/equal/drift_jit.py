@@ -96,7 +96,10 @@ def lay(X, origin, scale, tiles, norms):
             for r in range(TILE):
                 squares[r] += x[r] * x[r]
         # (before it was rounded, a row may have been a little longer)
-        norms[b] = np.sqrt(float(squares.max())) * (1.0 + 1e-5)
+        longest = squares[0]
+        for r in range(TILE):
+            longest = max(longest, squares[r])
+        norms[b] = np.sqrt(float(longest)) * (1.0 + 1e-5)
 
 
 @njit
@@ -432,6 +435,19 @@ def finish(iteration, n, C, sizes, settings: DriftSettings, record: DriftRecord,
 
 
 @njit
+def _rows_before(Q, position, equal):
+    """How many of the sorted rows Q (n,) are below a position, or at it if `equal`."""
+    low, high = 0, len(Q)
+    while low < high:
+        half = (low + high) // 2
+        if Q[half] < position or (equal and Q[half] == position):
+            low = half + 1
+        else:
+            high = half
+    return low
+
+
+@njit
 def _interval_sizes(Q, P, order, sizes):
     """Count the sorted rows Q (n,) nearest to each centre P (m,) on a line, by binary search at the midpoints."""
     m = len(P)
@@ -442,14 +458,15 @@ def _interval_sizes(Q, P, order, sizes):
             order[b + 1] = order[b]
             b -= 1
         order[b + 1] = centre
-    sizes[:] = 0
+    for a in range(m):
+        sizes[a] = 0
     begin, left = 0, order[0]
     for a in range(1, m):
         right = order[a]
         if P[right] == P[left]:
             continue  # the first of coincident centres takes all rows
         middle = 0.5 * (P[left] + P[right])
-        end = np.searchsorted(Q, middle, side="right") if left < right else np.searchsorted(Q, middle, side="left")
+        end = _rows_before(Q, middle, left < right)
         sizes[left] = end - begin
         begin, left = end, right
     sizes[left] = len(Q) - begin

@@ -128,7 +128,9 @@ def _multiply(row: Any, N: Any, G: Any, delta: Any, max_passes: Any, D: Any) -> 
     q = len(G)
     old = row.copy()
     for _ in range(max_passes):
-        old[:] = row
+        for c in range(q):
+            for r in range(LANES):
+                old[c, r] = row[c, r]
         for c in range(q):
             for r in range(LANES):
                 D[r] = delta
@@ -232,7 +234,9 @@ def advance(code: Any, A: Any, N: Any, G: Any, delta: Any, max_passes: Any, stop
             for c in range(q):
                 row[c, r] = A[i + r, c]
                 slope[c, r] = N[i + r, c]
-        before[:] = row
+        for c in range(q):
+            for r in range(LANES):
+                before[c, r] = row[c, r]
         if code == MULTIPLICATIVE:
             _multiply(row, slope, G, delta, max_passes, step)
         else:

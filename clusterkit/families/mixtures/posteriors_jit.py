@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from clusterkit._jit import njit
 from clusterkit._typing import Array, Indices, Mask
+from clusterkit.numerics.spanning_trees.boruvka_jit import smallest
 
 __all__ = ["gains_of_two", "posteriors"]
 
@@ -78,18 +79,20 @@ def gains_of_two(Z: Array, observed: Mask, iterations: int, floor: float) -> Arr
             if observed[i, j]:
                 x[m] = Z[i, j]
                 m += 1
-        x = x[:m]
         if m < 4:
             continue
-        ordered = np.sort(x)
-        mean = x.sum() / m
+        ordered, mean = np.empty(m), 0.0
+        for i in range(m):
+            ordered[i] = x[i]
+            mean += x[i]
+        mean /= m
         square = 0.0
         for i in range(m):
             square += (x[i] - mean) ** 2
         alone = -0.5 * m * math.log(2.0 * math.pi * max(square / m, 1e-12)) - 0.5 * m
         best = alone
         for cut in range(1, 4):
-            border = ordered[min(m - 1, (m * cut) // 4)]
+            border = smallest(ordered, m, min(m - 1, (m * cut) // 4) + 1)
             w1 = 0.0
             s1 = 0.0
             r1 = 0.0

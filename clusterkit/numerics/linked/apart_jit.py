@@ -125,7 +125,10 @@ def _spanning_forest(D: Array, pairs: Indices) -> tuple[Indices, Indices, Indice
     q = len(D)
     cheapest = np.empty(q, np.int64)
     for v in range(q):
-        cheapest[v] = np.argmin(D[v])
+        cheapest[v] = 0
+        for c in range(D.shape[1]):
+            if D[v, c] < D[v, cheapest[v]]:
+                cheapest[v] = c
     joined, inside = np.arange(q), np.zeros(len(pairs), np.bool_)
     for violated in (True, False):
         for e in range(len(pairs)):

@@ -46,7 +46,12 @@ def colouring(edges: Indices, m: int, k: int, budget: int) -> tuple[int, Labels]
     left, gone = dense_core(edges, m, k)
     starts, near = neighbours_of(edges, m)
     colour = np.full(m, -1)
-    inside = np.flatnonzero(left)
+    inside, count = np.empty(m, np.int64), 0
+    for v in range(m):
+        if left[v]:
+            inside[count] = v
+            count += 1
+    inside = inside[:count]
     around, used = np.zeros((m, k), np.int64), np.zeros(m, np.int64)  # neighbours of each colour; colours around
     path, highest, depth, steps = np.empty(len(inside), np.int64), np.zeros(len(inside) + 1, np.int64), 0, 0
     colours = 0  # in use

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from clusterkit._jit import njit
+from clusterkit._jit import inner, njit
 from clusterkit._typing import Array, Indices, Labels, Sizes
 
 __all__ = ["improve", "least_priced", "make_room", "move_into_bounds"]
@@ -29,6 +29,15 @@ def least_priced(C: Array, prices: Array, weights: Array, labels: Labels) -> flo
     return total
 
 
+@inner
+def _largest(values: Sizes) -> float:
+    """The largest value."""
+    largest = values[0]
+    for c in range(len(values)):
+        largest = max(largest, values[c])
+    return largest
+
+
 @njit
 def make_room(
     D: Array, weights: Array, starts: Indices, near: Indices, labels: Labels, low: Sizes, high: Sizes, free: float
@@ -44,7 +53,7 @@ def make_room(
         sizes[labels[g]] += weights[g]
         for at in range(starts[g], starts[g + 1]):
             conflicts[g, labels[near[at]]] += 1
-    small = ROUNDING * (1.0 + high.max())
+    small = ROUNDING * (1.0 + _largest(high))
     for _ in range(4 * m + 4):
         violation = _violation(sizes, low, high, free)
         if violation <= small:
@@ -94,7 +103,7 @@ def move_into_bounds(C: Array, weights: Array, labels: Labels, sizes: Array, low
     `sizes` may count further weight that does not move. C holds the costs of a unit of weight.
     """
     n, k = C.shape
-    small = ROUNDING * (1.0 + high.max())
+    small = ROUNDING * (1.0 + _largest(high))
     for _ in range(2 * n + 2):
         violation = 0.0
         for j in range(k):
@@ -129,7 +138,7 @@ def move_into_bounds(C: Array, weights: Array, labels: Labels, sizes: Array, low
 def improve(C: Array, weights: Array, labels: Labels, sizes: Array, low: Sizes, high: Sizes, sweeps: int) -> None:
     """Move single rows to cheaper clusters while the sizes stay within their bounds."""
     n, k = C.shape
-    small = ROUNDING * (1.0 + high.max())
+    small = ROUNDING * (1.0 + _largest(high))
     for _ in range(sweeps):
         moved = False
         for i in range(n):

@@ -150,12 +150,17 @@ def core_task(t: int, tree: KdTree, k: int, repeats: Counts, floor: Array, core:
                 select(values[a], places[a], 0, count, min(k, count) - 1)
                 core[slot] = values[a, min(k, count) - 1]
                 if len(repeats) > 0:
-                    mass = 0
-                    for i in np.argsort(values[a, :count]):
-                        mass += repeats[places[a, i]]
-                        if mass >= k:
-                            core[slot] = values[a, i]
-                            break
+                    low, high, mass = 0, min(k, count), 0
+                    while high - low > 1:  # the least value up to which there are k rows is from low on, below high
+                        middle, part = (low + high) // 2, mass
+                        select(values[a], places[a], low, high, middle - 1)
+                        for i in range(low, middle):
+                            part += repeats[places[a, i]]
+                        if part >= k:
+                            high = middle
+                        else:
+                            low, mass = middle, part
+                    core[slot] = values[a, low]
                 for i in range(K):
                     if listed[a, i] > core[slot]:
                         near_to[slot, i] = -1

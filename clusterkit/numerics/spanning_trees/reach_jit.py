@@ -36,6 +36,10 @@ __all__ = [
 ]
 
 
+LARGEST = float(np.finfo(np.float64).max)
+"""A bound that no square exceeds."""
+
+
 @njit
 def reach_task(
     t: int,
@@ -60,7 +64,7 @@ def reach_task(
     pure = np.empty(0, np.int64)
     none = np.zeros(len(floor))
     wanted[0] = True
-    most = float(np.finfo(np.float64).max)
+    most = LARGEST
     cap = k + k // 2 + 2 * slots
     values = np.empty(cap)
     for i in range(t, len(Y), TASKS):
@@ -126,7 +130,7 @@ def core_squares(X: Array, n_neighbors: int) -> Array:
             for c in range(d):
                 total += (X[i, c] - X[j, c]) ** 2
             row[j] = total
-        core[i] = np.partition(row, n_neighbors - 1)[n_neighbors - 1]
+        core[i] = smallest(row, n, n_neighbors)
     return core
 
 

@@ -596,7 +596,9 @@ def _largest_eigenvalue(matrix: Any, square: Any) -> Any:
                     total += matrix[c, f] * matrix[e, f]
                 square[c, e] = total / (norm * norm)
                 square[e, c] = square[c, e]
-        matrix[:] = square
+        for c in range(d):
+            for e in range(d):
+                matrix[c, e] = square[c, e]
     return math.exp(logarithm)
 
 
