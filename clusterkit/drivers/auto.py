@@ -25,7 +25,7 @@ from clusterkit.criteria.confidence import Evidence, distinct, structure_confide
 from clusterkit.criteria.one_cluster import MOST_OF_ONE, OneCluster, are_counts
 from clusterkit.criteria.rules import Ranking, candidate_numbers, known_number, unknown_number
 from clusterkit.criteria.terrain import Separation, Terrain
-from clusterkit.drivers.auto_fits import Candidate, Fits, Known, Member, fit_member, of_composition, pool_of
+from clusterkit.drivers.auto_fits import Fits, Known, PoolCandidate, PoolMember, fit_member, of_composition, pool_of
 from clusterkit.errors import ClusterkitWarning, InvalidData, InvalidParameter, counted, first_names, percent, shortened
 from clusterkit.fitting.fit import check_magnitude, one_cluster
 from clusterkit.numerics.selection import few_points
@@ -64,18 +64,20 @@ class Choice:
 
     Parameters
     ----------
-    candidates : sequence of Candidate
+    candidates : sequence of PoolCandidate
     ranking : Ranking
     known : bool
         Whether the number of clusters was given.
     """
 
-    candidates: Sequence[Candidate]
+    candidates: Sequence[PoolCandidate]
     ranking: Ranking
     known: bool
 
     @classmethod
-    def of(cls, candidates: Sequence[Candidate], terrain: Terrain, stability: Array | None, *, known: bool) -> Choice:
+    def of(
+        cls, candidates: Sequence[PoolCandidate], terrain: Terrain, stability: Array | None, *, known: bool
+    ) -> Choice:
         """Rank candidates; `stability` (m,) is needed where the number of clusters is not known, else None.
 
         If Ctrl-C came before the stabilities were computed, None counts as the same stability for all.
@@ -88,7 +90,7 @@ class Choice:
         return cls(candidates, unknown_number(terrain, labelings, families, values), known)
 
     @property
-    def best(self) -> Candidate:
+    def best(self) -> PoolCandidate:
         """The best candidate."""
         return self.candidates[self.ranking.best]
 
@@ -98,7 +100,7 @@ class Choice:
         return [_described(self.candidates[i]) for i in self.ranking.ties]
 
     @property
-    def second(self) -> Candidate | None:
+    def second(self) -> PoolCandidate | None:
         """The best candidate with another number of clusters; None if there is none."""
         total = np.array(self.ranking.total)
         total[[candidate.n_clusters == self.best.n_clusters for candidate in self.candidates]] = -np.inf
@@ -186,7 +188,7 @@ def is_nested(one: Labels, other: Labels) -> bool:
     return bool(cells.max(axis=1).sum() >= NESTED * len(one))
 
 
-def _described(candidate: Candidate) -> str:
+def _described(candidate: PoolCandidate) -> str:
     return f"{candidate.member.name}, {counted(candidate.n_clusters, 'cluster')}"
 
 
@@ -316,7 +318,7 @@ class AutoDriver(Driver):
 
     def choose(
         self,
-        members: Sequence[Member],
+        members: Sequence[PoolMember],
         k: int | None,
         X: Array,
         seeds: Seeds,
@@ -347,7 +349,7 @@ class AutoDriver(Driver):
         with reusing():
             return self._choose(members, k, Fits(X, self._sample(n, seeds), self._trees_on_all(X), seeds, space, known))
 
-    def _choose(self, members: Sequence[Member], k: int | None, fits: Fits) -> DriverResult:
+    def _choose(self, members: Sequence[PoolMember], k: int | None, fits: Fits) -> DriverResult:
         n, seeds = len(fits.X), fits.seeds
         if n < FEWEST or not np.ptp(fits.S, axis=0).any():
             return self._without_choice(members, k, fits)
@@ -413,7 +415,7 @@ class AutoDriver(Driver):
         }
         return DriverResult(fitted, report)
 
-    def _check_able(self, members: Sequence[Member], k: int | None) -> None:
+    def _check_able(self, members: Sequence[PoolMember], k: int | None) -> None:
         """Refuse a pool whose methods make none of the numbers of clusters asked for."""
         if not members and k is not None:
             raise InvalidParameter(f"n_clusters={k}: the pool is empty; name recipes, or leave pool out")
@@ -442,17 +444,17 @@ class AutoDriver(Driver):
         return tree_work(*X.shape) <= self.max_work
 
     def _candidates(
-        self, members: Sequence[Member], k: int | None, fits: Fits, terrain: Terrain
-    ) -> tuple[list[Candidate], bool]:
+        self, members: Sequence[PoolMember], k: int | None, fits: Fits, terrain: Terrain
+    ) -> tuple[list[PoolCandidate], bool]:
         """The candidates, and whether Ctrl-C came in between."""
         finding = [(member, None) for member in members if member.finds_number]
         tried = candidate_numbers(terrain, self.between) if k is None else [k]
         taking = [(member, number) for number in tried for member in members if not member.finds_number]
-        jobs: list[tuple[Member, int | None]] = [*finding, *((m, j) for m, j in taking if m.takes in (None, j))]
-        candidates: list[Candidate] = []
+        jobs: list[tuple[PoolMember, int | None]] = [*finding, *((m, j) for m, j in taking if m.takes in (None, j))]
+        candidates: list[PoolCandidate] = []
         interrupted = False
 
-        def one(job: tuple[Member, int | None]) -> tuple[Candidate | None, bool]:
+        def one(job: tuple[PoolMember, int | None]) -> tuple[PoolCandidate | None, bool]:
             nonlocal interrupted
             if interrupted:
                 return None, True
@@ -486,7 +488,7 @@ class AutoDriver(Driver):
         """Whether a number may be chosen; a method that is given a number may find fewer clusters."""
         return self.between is None or self.between[0] <= k <= self.between[1]
 
-    def _without_choice(self, members: Sequence[Member], k: int | None, fits: Fits) -> DriverResult:
+    def _without_choice(self, members: Sequence[PoolMember], k: int | None, fits: Fits) -> DriverResult:
         """The answer where no candidate has two clusters: the first member at k, or one cluster."""
         taking = [member for member in members if not member.finds_number]
         if k is None or not taking:
@@ -504,7 +506,7 @@ class AutoDriver(Driver):
             return attrs.evolve(answer, report={**answer.report, **_nothing()})
         return DriverResult(fitted, _nothing())
 
-    def _of_rows(self, fits: Fits, best: Candidate, n: int) -> dict[str, object]:
+    def _of_rows(self, fits: Fits, best: PoolCandidate, n: int) -> dict[str, object]:
         """Report on the steps that used a part of the rows, which is also a warning."""
         if fits.scored is None:
             return {}
@@ -520,7 +522,7 @@ class AutoDriver(Driver):
         return facts
 
 
-def _one_cluster(members: Sequence[Member], X: Array, seeds: Seeds, known: Known | None, reason: str) -> FitResult:
+def _one_cluster(members: Sequence[PoolMember], X: Array, seeds: Seeds, known: Known | None, reason: str) -> FitResult:
     """All rows in one cluster, by the first member that takes a number, of those with scores of new rows if there are.
 
     Without such a member there is nothing but labels.
@@ -535,7 +537,7 @@ def _one_cluster(members: Sequence[Member], X: Array, seeds: Seeds, known: Known
     return attrs.evolve(fitted, reason=reason, resolved={**fitted.resolved, "auto": facts})
 
 
-def _other_number(members: Sequence[Member], k: int, numbers: str) -> InvalidParameter:
+def _other_number(members: Sequence[PoolMember], k: int, numbers: str) -> InvalidParameter:
     """The error where methods that find the number of clusters find another one than was asked for."""
     return InvalidParameter(
         f"n_clusters={k}: the methods of the pool find the number themselves ({_listed(members)}), and found {numbers}"
@@ -543,7 +545,7 @@ def _other_number(members: Sequence[Member], k: int, numbers: str) -> InvalidPar
     )
 
 
-def _listed(members: Sequence[Member]) -> str:
+def _listed(members: Sequence[PoolMember]) -> str:
     """The names of members, for messages."""
     return first_names([member.name for member in members], SHOWN)
 

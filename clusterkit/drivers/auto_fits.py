@@ -1,6 +1,6 @@
 """Fits of the members of a pool at several numbers of clusters, and refits that show their stability.
 
-A `Member` is a recipe as a function of the number of clusters. `Votes` labels rows by the nearest rows of a sample.
+A `PoolMember` is a recipe as a function of the number of clusters. `Votes` labels rows by the nearest rows of a sample.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ from clusterkit.samples.limits import Report, notify, side_by_side
 from clusterkit.samples.transform import block_plan
 
 __all__ = [
-    "Candidate",
     "Complete",
     "Fits",
     "Known",
-    "Member",
+    "PoolCandidate",
+    "PoolMember",
     "Votes",
     "composition_of",
     "fit_member",
@@ -71,7 +71,7 @@ PLACEHOLDER = 3
 
 @final
 @attrs.frozen
-class Member:
+class PoolMember:
     """A method of the pool.
 
     Parameters
@@ -85,7 +85,7 @@ class Member:
     recompose : callable or None
         Function from a number of clusters to the composition, if more than its field `n_clusters` depends on that; else
         None.
-    thorough : Member or None
+    thorough : PoolMember or None
         Variant of the member for fits at one number of clusters instead of many, with the recipe's own number of starts
         and its changes for a known number; None: the member itself.
     driver : Driver or None
@@ -96,7 +96,7 @@ class Member:
     family: str
     composition: Composition
     recompose: Callable[[int], Composition] | None = attrs.field(default=None, eq=False)
-    thorough: Member | None = None
+    thorough: PoolMember | None = None
     driver: Driver | None = attrs.field(default=None, eq=False)
 
     @property
@@ -119,7 +119,7 @@ class Member:
         """Whether the member is fitted to all rows whatever their number: graphs that are made for many."""
         return issubclass(self.composition.labeler.consumes, MergeTrees)
 
-    def alone(self) -> Member:
+    def alone(self) -> PoolMember:
         """The variant of the member for a known number of clusters."""
         return self.thorough or self
 
@@ -130,7 +130,7 @@ class Member:
         return attrs.evolve(self.composition, n_clusters=k) if self.recompose is None else self.recompose(k)
 
 
-def pool_of(names: Sequence[str] | None = None) -> list[Member]:
+def pool_of(names: Sequence[str] | None = None) -> list[PoolMember]:
     """The members of the pool.
 
     Parameters
@@ -158,12 +158,12 @@ def of_composition(
     name: str,
     recompose: Callable[[int], Composition] | None = None,
     driver: Driver | None = None,
-) -> Member:
+) -> PoolMember:
     """A composition of the user as a member, with the driver that fits it."""
-    return Member(name, name, composition, recompose, driver=driver)
+    return PoolMember(name, name, composition, recompose, driver=driver)
 
 
-def _members(recipe: Recipe) -> list[Member]:
+def _members(recipe: Recipe) -> list[PoolMember]:
     if recipe.driver != "single" or recipe.parameters.get("tuner") is not None:
         raise InvalidParameter(
             f"recipe '{recipe.name}' cannot be in the pool of 'auto': members are fitted many times, so they have the "
@@ -181,10 +181,10 @@ def _members(recipe: Recipe) -> list[Member]:
     return members
 
 
-def _member(recipe: Recipe, name: str, change: Mapping[str, object]) -> Member:
+def _member(recipe: Recipe, name: str, change: Mapping[str, object]) -> PoolMember:
     """The recipe with changed parameters."""
     composition, recompose = _composed({**recipe.parameters, **change}, finds_number=recipe.clusters == "found")
-    return Member(name, recipe.family or recipe.name, composition, recompose)
+    return PoolMember(name, recipe.family or recipe.name, composition, recompose)
 
 
 def _composed(
@@ -331,19 +331,19 @@ The fit goes on with the other members."""
 
 @final
 @attrs.frozen(eq=False)
-class Candidate:
+class PoolCandidate:
     """A clustering to choose among.
 
     Parameters
     ----------
-    member : Member
+    member : PoolMember
     number : int or None
         Number of clusters that the method was fitted with; None where it finds the number.
     labels : ndarray of shape (m,)
         Labels 0..k-1 of the scored rows, every one of which occurs.
     """
 
-    member: Member
+    member: PoolMember
     number: int | None
     labels: Labels
 
@@ -405,11 +405,11 @@ class Fits:
             return Terrain.of(self.S)
         return Terrain.of(self.space if self.scored is None else self.space[self.scored])
 
-    def on_all_rows(self, member: Member) -> bool:
+    def on_all_rows(self, member: PoolMember) -> bool:
         """Whether a member is fitted to all rows."""
         return self.scored is None or (self.trees_on_all and member.scales) or member.takes_all_rows
 
-    def fit(self, member: Member, k: int | None) -> DriverResult:
+    def fit(self, member: PoolMember, k: int | None) -> DriverResult:
         """The fit of a member, with its warnings; equal in every call."""
         X = self.X if self.on_all_rows(member) else self.S
         return fit_member(member, k, X, self._seeds(member, k), self.known)
@@ -419,7 +419,7 @@ class Fits:
         """Fits that the memory cap allows at once, if each has a matrix of all pairs of the rows that are compared."""
         return max(1, memory.cap() // (PAIRS * len(self.S) ** 2))
 
-    def candidate(self, member: Member, k: int | None, terrain: Terrain) -> tuple[Candidate | None, bool]:
+    def candidate(self, member: PoolMember, k: int | None, terrain: Terrain) -> tuple[PoolCandidate | None, bool]:
         """A candidate: a member at a number of clusters; and whether Ctrl-C ended its fit early.
 
         None where it fails, finds fewer than two clusters, or so many that the mean cluster has less than √m rows.
@@ -441,9 +441,9 @@ class Fits:
         labels = canonical(labels)
         many = member.finds_number and labels.max() >= most_clusters(len(labels))
         usable = labels.max() > 0 and not many
-        return (Candidate(member, k, labels) if usable else None), fitted.interrupted
+        return (PoolCandidate(member, k, labels) if usable else None), fitted.interrupted
 
-    def stability(self, candidate: Candidate) -> float:
+    def stability(self, candidate: PoolCandidate) -> float:
         """Mean agreement of a candidate with refits of its method to two disjoint parts of the rows.
 
         Raises
@@ -455,10 +455,10 @@ class Fits:
             warnings.simplefilter("ignore")  # those of the candidate itself say more
             return self._stability(candidate)
 
-    def _stability(self, candidate: Candidate) -> float:
+    def _stability(self, candidate: PoolCandidate) -> float:
         return subsample_stability(candidate.labels, self.parts, lambda part: self._refit(part, candidate))
 
-    def _refit(self, part: int, candidate: Candidate) -> Labels | None:
+    def _refit(self, part: int, candidate: PoolCandidate) -> Labels | None:
         member, k = candidate.member, candidate.number
         place = (part, member.name, k)
         if place not in self._refits:
@@ -475,7 +475,7 @@ class Fits:
             self._refits[place] = labels
         return self._refits[place]
 
-    def stabilities(self, candidates: Sequence[Candidate]) -> Array:
+    def stabilities(self, candidates: Sequence[PoolCandidate]) -> Array:
         """Stability of each candidate, (m,), with reports of the progress."""
         values = np.zeros(len(candidates))
         with warnings.catch_warnings():
@@ -485,7 +485,7 @@ class Fits:
                 notify(Report("stability", i + 1, len(candidates)))
         return values
 
-    def complete(self, candidate: Candidate, fitted: FitResult, terrain: Terrain) -> FitResult:
+    def complete(self, candidate: PoolCandidate, fitted: FitResult, terrain: Terrain) -> FitResult:
         """The final fit: labels of all rows, without noise, and a function that labels new ones.
 
         Rows that the method called noise follow the tree to a cluster, or, if the tree is of a sample, their nearest
@@ -515,7 +515,7 @@ class Fits:
         labels.flags.writeable = False
         return attrs.evolve(fitted, labels=labels, predict=predict, exact=exact, memberships=None, outlier_scores=None)
 
-    def _seeds(self, member: Member, k: int | None) -> Seeds:
+    def _seeds(self, member: PoolMember, k: int | None) -> Seeds:
         return self.seeds.child(member.name, 0 if k is None else k)
 
 
@@ -527,7 +527,7 @@ def run_driver(driver: Driver, composition: Composition, X: Array, seeds: Seeds)
     return answer
 
 
-def fit_member(member: Member, k: int | None, X: Array, seeds: Seeds, known: Known | None = None) -> DriverResult:
+def fit_member(member: PoolMember, k: int | None, X: Array, seeds: Seeds, known: Known | None = None) -> DriverResult:
     """A member at k clusters, by its driver if it has one, with what is known about the rows."""
     composition = member.at(k) if known is None else known.on(member.at(k), member.driver)
     if member.driver is None:

@@ -19,7 +19,7 @@ from clusterkit._typing import Array, Indices, Labels
 from clusterkit.errors import ClusterkitWarning, InvalidParameter
 from clusterkit.estimators import same_place
 from clusterkit.estimators._search_results import Candidate, SearchResult
-from clusterkit.estimators._search_scores import Columns, Judge, Scores, families, objections
+from clusterkit.estimators._search_scores import EvidenceColumns, Judge, SearchScores, families, objections
 from clusterkit.estimators.base import FittedAttributes
 from clusterkit.estimators.preparing import attach, fit_prepared, stages_of_tables
 from clusterkit.samples.limits import Report, notify
@@ -94,7 +94,7 @@ class SearchInProgress:
         scored = [i for i, candidate in self.done.items() if not math.isnan(candidate.score)]
         return max(scored, key=lambda i: (sign * self.done[i].score, -i), default=None)
 
-    def compared(self, models: list[Any]) -> Scores:
+    def compared(self, models: list[Any]) -> SearchScores:
         """The scores of the candidates that are done, by the criterion that compares all of them."""
         assert self.judge.criterion is not None
         candidates = [self.done.get(i, Candidate(params)) for i, params in enumerate(self.candidates)]
@@ -204,10 +204,10 @@ class TableSamples:
     features: Array
 
     @property
-    def columns(self) -> Columns:
+    def columns(self) -> EvidenceColumns:
         """The columns as numbers and codes."""
         coded = attrs.evolve(self.preparation, coded=True)
-        return Columns(coded.transform(self.table, quiet=True), coded.kinds_of_codes)
+        return EvidenceColumns(coded.transform(self.table, quiet=True), coded.kinds_of_codes)
 
     def fit(self, model: Any) -> None:
         """Fit a model to the form that it takes; its `predict` then takes tables."""

@@ -38,10 +38,10 @@ if TYPE_CHECKING:
 
 __all__ = [
     "SCORES",
-    "Columns",
     "Criterion",
+    "EvidenceColumns",
     "Judge",
-    "Scores",
+    "SearchScores",
     "criterion",
     "families",
     "judge",
@@ -63,7 +63,7 @@ SLOTS = (*compose.KINDS, "driver", "base")
 
 @final
 @attrs.frozen(eq=False)
-class Scores:
+class SearchScores:
     """The scores of the candidates, and facts from comparing them.
 
     Parameters
@@ -116,7 +116,7 @@ class Criterion:
 
         return subsample_stability(labels, self.parts, again, most)
 
-    def compare(self, candidates: Sequence[Candidate], kinds: Sequence[str]) -> Scores:
+    def compare(self, candidates: Sequence[Candidate], kinds: Sequence[str]) -> SearchScores:
         """The scores of candidates with labels and stabilities, of the families `kinds`."""
         terrain = Terrain.of(self.points)
         places, labelings = [], []
@@ -127,7 +127,7 @@ class Criterion:
                 labelings.append(labels)
         values = np.full(len(candidates), np.nan)
         if not places:
-            return Scores(values, None, {})
+            return SearchScores(values, None, {})
         chosen = [candidates[i] for i in places]
         numbers = [int(labels.max()) + 1 for labels in labelings]
         known = len(set(numbers)) == 1
@@ -138,7 +138,7 @@ class Criterion:
             ranking = unknown_number(terrain, labelings, [kinds[i] for i in places], stabilities)
         values[places] = ranking.total
         facts = self._facts(terrain, labelings, numbers, ranking, chosen[ranking.best].stability)
-        return Scores(values, places[ranking.best], facts)
+        return SearchScores(values, places[ranking.best], facts)
 
     def _compared(self, terrain: Terrain, labels: Labels) -> Labels | None:
         """The labels of the compared rows, noise joined to clusters by the tree; None with fewer than two clusters."""
@@ -269,7 +269,7 @@ ENSEMBLE = {"n_members": 10, "member_clusters": "sqrt"}
 
 @final
 @attrs.frozen(eq=False)
-class Columns:
+class EvidenceColumns:
     """Columns as the score "evidence" sees them.
 
     Parameters
@@ -313,7 +313,7 @@ class Judge:
         Seed of each refit.
     criterion : Criterion or None
         Criterion of the score "auto", which compares the candidates at the end.
-    columns : Columns or None
+    columns : EvidenceColumns or None
         Columns for the score "evidence".
     """
 
@@ -324,7 +324,7 @@ class Judge:
     subsamples: tuple[Indices, ...] = ()
     seeds: tuple[int, ...] = ()
     criterion: Criterion | None = None
-    columns: Columns | None = None
+    columns: EvidenceColumns | None = None
 
     def __call__(
         self, model: Any, labels: Labels, refit: Callable[[Indices, int], Labels], most: int | None = None
@@ -378,7 +378,7 @@ def judge(
     repeats: int,
     seeds: Seeds,
     models: Sequence[Any] = (),
-    columns: Columns | None = None,
+    columns: EvidenceColumns | None = None,
 ) -> Judge:
     """The judge for samples X, shape (n, d), with all arguments checked; makes the default ensemble if it is needed.
 
@@ -413,7 +413,7 @@ def judge(
             raise InvalidParameter(
                 "search: noise='singletons' is not for score='evidence'; take 'cluster' or 'exclude'"
             )
-        return Judge(score, treatment, columns=Columns(X) if columns is None else columns)
+        return Judge(score, treatment, columns=EvidenceColumns(X) if columns is None else columns)
     return Judge(score, treatment, X if score in OF_POINTS else None)
 
 

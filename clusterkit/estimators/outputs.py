@@ -298,7 +298,7 @@ class Outputs(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
             extend, rows = _extension(model), engine.rows(X)
             if isinstance(rows, ArrayRows):
                 rows, width = new_rows(model, rows), getattr(model.space_, "width", rows.d)
-                table: Floats = as_type(engine.values(OfFiniteRows(_OfRows(extend)), rows, width), np.float64)
+                table: Floats = as_type(engine.values(OfFiniteRows(_ScoresOfRows(extend)), rows, width), np.float64)
                 return table, extend
         outcome, points = self._outcome_and_rows(X)
         extend = _extension(model) if outcome is None else outcome.extend
@@ -314,7 +314,7 @@ class Outputs(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
 
 @final
 @attrs.frozen(eq=False)
-class _OfRows(BlockFunction):
+class _ScoresOfRows(BlockFunction):
     """The scores of a block of raw rows."""
 
     extend: Any

@@ -182,7 +182,7 @@ class CostsOfRows(Costs):
             read = _OfScores(self.block_labeler.codec, self.block_labeler.k, self.dtype, part)
             whole = engine.reduce(read, file, width)  # type: ignore[assignment] # its type is that of `part`
         else:
-            mapped = _OfRows(self.block_labeler, part, self.file)
+            mapped = _ContributionOfRows(self.block_labeler, part, self.file)
             whole = engine.reduce(mapped, self.space.source, width)  # type: ignore[assignment] # as above
             self._written = True
         return whole
@@ -190,7 +190,7 @@ class CostsOfRows(Costs):
 
 @final
 @attrs.frozen(eq=False)
-class _OfRows(BlockFunction):
+class _ContributionOfRows(BlockFunction):
     """Contribution of raw rows, from that of their costs; the scores may be written to a file on the way."""
 
     block_labeler: BlockLabeler

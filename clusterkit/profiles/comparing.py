@@ -38,10 +38,10 @@ if TYPE_CHECKING:
     from clusterkit.tables import FittedPreparation, Preparation, Table
 
 __all__ = [
+    "ComparedSamples",
     "Comparison",
     "Method",
     "MethodLike",
-    "Samples",
     "check_fits",
     "check_methods",
     "compare",
@@ -364,12 +364,12 @@ def compare(
     if n_clusters is not None:
         n_clusters = check_count("n_clusters", n_clusters)
     max_rows = check_count("max_rows", max_rows)
-    return compared(methods, Samples(X), Seeds.of(random_state), n_clusters, max_rows, metric)
+    return compared(methods, ComparedSamples(X), Seeds.of(random_state), n_clusters, max_rows, metric)
 
 
 def compared(
     methods: Mapping[str, MethodLike],
-    samples: Samples,
+    samples: ComparedSamples,
     seeds: Seeds,
     n_clusters: int | None = None,
     max_rows: int = 5000,
@@ -388,7 +388,7 @@ def compared(
     points = coordinates(None, table, rows) if metric == "euclidean" else _measured(table, rows, metric)
     parts = subsamples(table.n, seeds.stream("parts"))
     failed: dict[str, str] = {}
-    fits: list[_Fit] = []
+    fits: list[_LabelledMethod] = []
     for name, value in methods.items():  # in turn, so that the seconds of each are its own
         model = _model(value, n_clusters, seeds.integer("fits"), metric)
         try:
@@ -407,7 +407,7 @@ def compared(
     return Comparison(judged, rand_matrix([canonical(method.labels) for method in judged]), table.n, len(rows), failed)
 
 
-def _warn_of_units(fits: Sequence[_Fit], methods: Mapping[str, Any], X: Any) -> None:
+def _warn_of_units(fits: Sequence[_LabelledMethod], methods: Mapping[str, Any], X: Any) -> None:
     """Warn once about columns in different units, if a method that was fitted here does not scale them."""
     from clusterkit.estimators.units import warn_of_units_of
 
@@ -452,7 +452,7 @@ def _model(value: Any, n_clusters: int | None, seed: int, metric: str) -> Any:
 
 @final
 @attrs.frozen(eq=False)
-class _Fit:
+class _LabelledMethod:
     """A method with its labels, before it is judged."""
 
     name: str
@@ -462,7 +462,7 @@ class _Fit:
     seconds: float
 
 
-def _fit(name: str, model: Any, value: Any, samples: Samples) -> _Fit:
+def _fit(name: str, model: Any, value: Any, samples: ComparedSamples) -> _LabelledMethod:
     from clusterkit.estimators.preparing import fitted_labels
 
     seconds = np.nan
@@ -477,10 +477,12 @@ def _fit(name: str, model: Any, value: Any, samples: Samples) -> _Fit:
         seconds = time.perf_counter() - began
     else:
         labels = labels_of(value, samples.rows.n, f"compare: {name!r}")
-    return _Fit(name, model, X, labels, seconds)
+    return _LabelledMethod(name, model, X, labels, seconds)
 
 
-def _judged(fit: _Fit, samples: Samples, sample: tuple[Indices, Array], parts: Sequence[Indices], most: int) -> Method:
+def _judged(
+    fit: _LabelledMethod, samples: ComparedSamples, sample: tuple[Indices, Array], parts: Sequence[Indices], most: int
+) -> Method:
     from clusterkit.estimators.preparing import labels_again
 
     name, model, X, labels, seconds = fit.name, fit.model, fit.X, fit.labels, fit.seconds
@@ -504,7 +506,7 @@ def _evidence(table: RawTable, labels: Labels) -> float:
     return np.nan if evidence is None else evidence.total
 
 
-class Samples:
+class ComparedSamples:
     """What methods are fitted to: a table as it is, or for those that take numbers only its features.
 
     Parameters

@@ -14,7 +14,7 @@ from clusterkit.drivers.auto import CONFIRMS, restated_in_words
 from clusterkit.errors import counted, first_names, shortened
 from clusterkit.families.mixtures.mixed_mixture import restating_in_words
 from clusterkit.profiles.measures import GroupedSample, draw
-from clusterkit.profiles.raw_table import Column, RawTable
+from clusterkit.profiles.raw_table import RawColumn, RawTable
 from clusterkit.profiles.rows import NEIGHBOURS
 from clusterkit.tables.cells.readings import as_levels
 from clusterkit.tables.preparing.plans import CategoryColumn, ColumnPlan, NumberColumn
@@ -182,7 +182,7 @@ def _mostly(missing: Mask, sample: GroupedSample) -> list[int]:
     return chosen
 
 
-def _missing(column: Column) -> Mask:
+def _missing(column: RawColumn) -> Mask:
     if column.kind == "category":
         return np.asarray(column.values == -1)
     return ~np.isfinite(column.values.astype(np.float64))

@@ -16,7 +16,7 @@ from clusterkit._typing import AnyArray, Array, Indices, Labels, Rng
 from clusterkit.errors import InvalidData, InvalidParameter
 from clusterkit.families.mixtures.relevant import LabelEvidence, evidence_of
 from clusterkit.numerics.selection import sample_rows
-from clusterkit.profiles.raw_table import Column, RawTable
+from clusterkit.profiles.raw_table import RawColumn, RawTable
 
 __all__ = [
     "GONE",
@@ -48,14 +48,14 @@ class Measure:
 
     Parameters
     ----------
-    column : Column
+    column : RawColumn
     level : str or None
         Level of the indicator; None for the numbers of a column.
     values : ndarray of shape (m,)
         nan where missing.
     """
 
-    column: Column
+    column: RawColumn
     level: str | None
     values: Array
 
@@ -65,7 +65,7 @@ class Measure:
         return self.column.name, self.level
 
 
-def measures_of(columns: list[Column]) -> tuple[list[Measure], dict[str, str]]:
+def measures_of(columns: list[RawColumn]) -> tuple[list[Measure], dict[str, str]]:
     """The measures of all columns, and the columns that have none with the reason.
 
     A column with missing cells also has the indicator of being missing.
@@ -97,7 +97,7 @@ def measures_of(columns: list[Column]) -> tuple[list[Measure], dict[str, str]]:
     return measures, left_out
 
 
-def _unsuited(column: Column) -> str | None:
+def _unsuited(column: RawColumn) -> str | None:
     """Reason why a category is left out; None if it is used."""
     # values of a category are numbers of levels
     known = column.values[column.values >= 0]  # type: ignore[operator]
@@ -110,7 +110,7 @@ def _unsuited(column: Column) -> str | None:
     return None
 
 
-def _of_levels(column: Column) -> list[Measure]:
+def _of_levels(column: RawColumn) -> list[Measure]:
     codes = column.values.tolist()
     common = [code for code, _ in Counter(code for code in codes if code >= 0).most_common(MOST_LEVELS)]
     measures = [Measure(column, column.levels[code], (column.values == code).astype(np.float64)) for code in common]

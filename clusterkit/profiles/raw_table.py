@@ -24,12 +24,11 @@ from clusterkit.tables.cells.readings import NATIVE, as_hours, as_levels, as_num
 from clusterkit.tables.cells.times import DURATION
 from clusterkit.tables.preparing.plans import CategoryColumn, ColumnPlan, DateColumn, LeftOut, NumberColumn
 from clusterkit.tables.preparing.preparation import FittedPreparation
-from clusterkit.tables.reading.frames import Column as TypedColumn
-from clusterkit.tables.reading.frames import HoldsFrame, columns_of, is_frame, opened, refuse_query
+from clusterkit.tables.reading.frames import Column, HoldsFrame, columns_of, is_frame, opened, refuse_query
 
 __all__ = [
-    "Column",
     "Kind",
+    "RawColumn",
     "RawTable",
     "as_cell",
     "as_frame",
@@ -44,7 +43,7 @@ Kind = Literal["number", "category", "date"]
 
 @final
 @attrs.frozen(eq=False)
-class Column:
+class RawColumn:
     """A column of some rows.
 
     Parameters
@@ -146,7 +145,7 @@ class RawTable:
         taken: object = part.to_native() if hasattr(part, "to_native") else part
         return taken
 
-    def columns(self, rows: Indices) -> list[Column]:
+    def columns(self, rows: Indices) -> list[RawColumn]:
         """The columns of some rows, in this order; O(m d) for m rows."""
         source: Any = self.source
         if isinstance(source, list):
@@ -173,28 +172,28 @@ def _array(X: Any, caller: str) -> AnyArray:
     return array
 
 
-def _settled(column: TypedColumn, plan: ColumnPlan | None) -> TypedColumn:
+def _settled(column: Column, plan: ColumnPlan | None) -> Column:
     """The column, so that some of its rows are read as all of them are."""
     mark, measure = (plan.decimal, plan.measure) if isinstance(plan, NumberColumn) else (".", PLAIN)
     return settled(column, mark, plan.form if isinstance(plan, DateColumn) else NATIVE, measure)
 
 
-def _read(name: str, column: TypedColumn, plan: ColumnPlan | None) -> Column:
+def _read(name: str, column: Column, plan: ColumnPlan | None) -> RawColumn:
     """A column read by its plan, or without a plan by its type."""
     if isinstance(plan, LeftOut):
-        return Column(name, "category", np.full(len(column.values), -1), left_out=plan.reason)
+        return RawColumn(name, "category", np.full(len(column.values), -1), left_out=plan.reason)
     if isinstance(plan, NumberColumn) and column.kind != "truth":  # "is True" says more than "is high"
-        return Column(name, "number", plan.read(column).values)
+        return RawColumn(name, "number", plan.read(column).values)
     if plan is None and column.kind == "number":
         reading = as_hours(column, DURATION, 0.0) if column.duration else as_numbers(column, ".")
-        return Column(name, "number", reading.values)
+        return RawColumn(name, "number", reading.values)
     if isinstance(plan, DateColumn) or (plan is None and column.kind == "date"):
-        return Column(name, "date", as_seconds(column, plan.form if isinstance(plan, DateColumn) else NATIVE).values)
+        return RawColumn(name, "date", as_seconds(column, plan.form if isinstance(plan, DateColumn) else NATIVE).values)
     texts = as_levels(plan.worded(column) if isinstance(plan, CategoryColumn) else column)
     levels = sorted({text for text in texts if text is not None})
     code = {level: number for number, level in enumerate(levels)}
     codes = np.array([-1 if text is None else code[text] for text in texts], dtype=np.intp)
-    return Column(name, "category", codes, tuple(levels))
+    return RawColumn(name, "category", codes, tuple(levels))
 
 
 LIBRARIES = {"pandas": ("pandas", "DataFrame"), "polars": ("polars", "DataFrame"), "pyarrow": ("pyarrow", "table")}

@@ -27,7 +27,7 @@ from clusterkit.estimators.number import is_open
 from clusterkit.estimators.preparing import attach, fit_prepared, labels_again
 from clusterkit.numerics.selection import sample_rows
 from clusterkit.profiles import Comparison, Profile, profile, representatives
-from clusterkit.profiles.comparing import Samples, compared
+from clusterkit.profiles.comparing import ComparedSamples, compared
 from clusterkit.profiles.doubts import FAR, Doubts, doubts
 from clusterkit.profiles.raw_table import RawTable
 from clusterkit.profiles.representing import coordinates
@@ -373,4 +373,6 @@ def _comparison(
             "solver 'mst': n_neighbors",
         ):
             warnings.filterwarnings("ignore", text, ClusterkitWarning)
-        return compared(rivals, Samples(X, table, spec, RawTable.of(table, None, model, "report")), Seeds.of(seed))
+        return compared(
+            rivals, ComparedSamples(X, table, spec, RawTable.of(table, None, model, "report")), Seeds.of(seed)
+        )

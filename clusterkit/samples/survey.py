@@ -109,7 +109,7 @@ class OfFiniteRows(BlockFunction, Generic[Value]):
 
 @final
 @attrs.frozen(eq=False)
-class DistinctRows:
+class DistinctRowsOfBlock:
     """The distinct rows of a block, or `enough` of them: the part of `DistinctUpTo`.
 
     Parameters
@@ -122,12 +122,12 @@ class DistinctRows:
     rows: Array
     enough: int
 
-    def __add__(self, following: DistinctRows) -> DistinctRows:
+    def __add__(self, following: DistinctRowsOfBlock) -> DistinctRowsOfBlock:
         """Those of both blocks."""
         if len(self.rows) >= self.enough:
             return self
         both = _distinct(np.concatenate((self.rows, following.rows)))
-        return DistinctRows(both[: self.enough], self.enough)
+        return DistinctRowsOfBlock(both[: self.enough], self.enough)
 
 
 @final
@@ -137,12 +137,12 @@ class DistinctUpTo(BlockFunction):
 
     enough: int
 
-    def __call__(self, rows: slice, H: Array) -> DistinctRows:
+    def __call__(self, rows: slice, H: Array) -> DistinctRowsOfBlock:
         """Those of a block (b, L): of its first rows, if enough of these are distinct."""
         distinct = _distinct(H[: 2 * self.enough])
         if len(distinct) < self.enough and len(H) > 2 * self.enough:
             distinct = _distinct(H)
-        return DistinctRows(distinct[: self.enough], self.enough)
+        return DistinctRowsOfBlock(distinct[: self.enough], self.enough)
 
 
 def _distinct(H: Array) -> Array:

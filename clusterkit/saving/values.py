@@ -253,7 +253,7 @@ def unpack(content: Content, path: str) -> object:
     nodes, classes = tree.get("nodes"), tree.get("classes")
     if not isinstance(nodes, list) or not isinstance(classes, list) or "root" not in tree:
         raise InvalidModelFile(path, "its description of the model lacks the nodes, the classes or the root")
-    reader = _Reader(content.tensors, [_class_named(entry, path) for entry in classes])
+    reader = _ObjectBuilder(content.tensors, [_class_named(entry, path) for entry in classes])
     what = ""
     try:
         # a file may hold any numbers: what is computed from them on the way must not warn
@@ -292,7 +292,7 @@ def _class_named(entry: Any, path: str) -> tuple[type, int]:
 
 
 @attrs.frozen(eq=False)
-class _Reader:
+class _ObjectBuilder:
     """Builds the objects of a file one after the other.
 
     Parameters

@@ -216,7 +216,7 @@ class Nmf(Solver):
     For nonnegative features whose clusters are additive parts. An iteration is one pass over H, O(n L k + (n + L) k²),
     or O(nnz k) if H is sparse, with A and W in memory; streamed features cost one mapping of the data per iteration. On
     a kernel the matrix K is factorised in the place of H, O(n² k) per iteration. F never rises in exact arithmetic; it
-    is computed to about ``1e-15 |H|²`` and clipped at 0. An iteration is `_IterationsInMemory.advance`, a pass over
+    is computed to about ``1e-15 |H|²`` and clipped at 0. An iteration is `_NmfIterations.advance`, a pass over
     H in `update_rows` of _updates.py; the updates are `_multiply` and `_descend` in
     _updates_jit.py.
 
@@ -357,7 +357,7 @@ class _PreparedNmf(Prepared):
         if self.mean == 0.0:
             status = Status(1, Ending.CONVERGED, "all features are zero, and so are the factors", (0.0,))
         else:
-            iterations = _IterationsInMemory(self, A, W, self._row_update(self.width), self._row_update(self.space.n))
+            iterations = _NmfIterations(self, A, W, self._row_update(self.width), self._row_update(self.space.n))
             # sparse products hold the interpreter lock
             slow = self.space.sparse and isinstance(self.space, FeatureSpace)
             iterations.pool = None if slow else workers(self.space.n, self.width, self.k)
@@ -384,7 +384,7 @@ class _PreparedNmf(Prepared):
 
 
 @attrs.define(eq=False)
-class _IterationsInMemory(Iterations[bool]):
+class _NmfIterations(Iterations[bool]):
     """Updates of A and W in place; an iteration is one pass over H.
 
     After Ctrl-C some rows of A may be one update ahead of the others: A stays nonnegative, F is at most the last value.

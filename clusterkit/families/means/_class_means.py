@@ -15,7 +15,7 @@ import numpy as np
 from clusterkit._typing import Array, Counts, Indices, Labels
 from clusterkit.contracts.outcomes import Ending, Status
 from clusterkit.contracts.pass_solver import Finished, RowFunction
-from clusterkit.families.means._geometry import CentredFeatures, NearestMeans
+from clusterkit.families.means._geometry import FeatureGeometry, NearestMeans
 from clusterkit.samples import squared_distances_to
 from clusterkit.samples.array_libraries import (
     BlockFunction,
@@ -52,7 +52,7 @@ class ExactSums:
     fine: float
 
     @classmethod
-    def of(cls, about: CentredFeatures) -> ExactSums:
+    def of(cls, about: FeatureGeometry) -> ExactSums:
         """Grids that are fine enough for samples with this spread about their mean."""
         from clusterkit.numerics.exact_sums_jit import grids
 
@@ -90,7 +90,7 @@ class CentroidSums(BlockFunction):
 
     Parameters
     ----------
-    about : CentredFeatures
+    about : FeatureGeometry
     k : int
     tol : float
         Parameter of the solver `centroids`.
@@ -100,7 +100,7 @@ class CentroidSums(BlockFunction):
 
     array_api: ClassVar[bool] = True
 
-    about: CentredFeatures
+    about: FeatureGeometry
     k: int
     tol: float
     exact: ExactSums | None = None

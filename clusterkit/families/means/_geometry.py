@@ -41,7 +41,7 @@ from clusterkit.samples.kernels import Kernel, MatrixKernel
 from clusterkit.samples.transform import Transform, block_plan, block_rows, in_blocks
 
 __all__ = [
-    "CentredFeatures",
+    "FeatureGeometry",
     "FeatureMeans",
     "KernelMeans",
     "NearestKernelMeans",
@@ -312,7 +312,7 @@ def _at(weights: Array | None, rows: slice) -> Array | None:
 
 @final
 @attrs.frozen(eq=False)
-class CentredFeatures:
+class FeatureGeometry:
     """The feature map, the mean and the radii of all samples, which distances to class means need; small for any n.
 
     Parameters
@@ -330,7 +330,7 @@ class CentredFeatures:
     radii: Radii
 
     @classmethod
-    def of(cls, space: FeatureSpace, weights: Array | None = None) -> CentredFeatures:
+    def of(cls, space: FeatureSpace, weights: Array | None = None) -> FeatureGeometry:
         """Two passes over the features, wherever they lie; `weights` (n,) count the samples."""
         origin = space.mean(weights)
         return cls(space.transform, origin, space.reduce(_RadiiAbout(origin, weights)))
@@ -375,13 +375,13 @@ class FeatureMeans:
     Parameters
     ----------
     space : FeatureSpace
-    about : CentredFeatures
+    about : FeatureGeometry
     radii : ndarray of shape (n,)
         Squared distances of the samples from the origin.
     """
 
     space: FeatureSpace
-    about: CentredFeatures
+    about: FeatureGeometry
     radii: Array
 
     @classmethod
@@ -391,7 +391,7 @@ class FeatureMeans:
         radii = space.squared_distances_to(origin)
         plan = block_plan(space.n, space.width, space.dtype)
         spread = sums.total((rows, Radii.of(radii[rows], _at(weights, rows))) for rows in plan)
-        return cls(space, CentredFeatures(space.transform, origin, spread), radii)
+        return cls(space, FeatureGeometry(space.transform, origin, spread), radii)
 
     @property
     def origin(self) -> Array:

@@ -18,7 +18,7 @@ from clusterkit.contracts.outcomes import Ending, Extension, Outcome, Scores, St
 from clusterkit.contracts.pass_solver import PassSolver, RowFunction, Step
 from clusterkit.errors import InvalidData
 from clusterkit.families.means._geometry import (
-    CentredFeatures,
+    FeatureGeometry,
     FeatureMeans,
     KernelMeans,
     NearestKernelMeans,
@@ -214,7 +214,7 @@ class FuzzyIterations(BlockFunction):
 
     Parameters
     ----------
-    about : CentredFeatures
+    about : FeatureGeometry
     k : int
     fuzzifier, tol, max_iter
         Parameters of the solver `fuzzy_cmeans`.
@@ -224,7 +224,7 @@ class FuzzyIterations(BlockFunction):
 
     array_api: ClassVar[bool] = True
 
-    about: CentredFeatures
+    about: FeatureGeometry
     k: int
     fuzzifier: float
     tol: float
@@ -445,10 +445,10 @@ def _features(spec: FuzzyCMeans, space: FeatureSpace, task: Task, rng: Rng) -> P
 
 def fuzzy_iterations(spec: FuzzyCMeans, space: FeatureSpace, task: Task) -> FuzzyIterations:
     """The iterations of fuzzy c-means on features as sums; two passes."""
-    return _iterations(spec, CentredFeatures.of(space, task.sample_weight), task)
+    return _iterations(spec, FeatureGeometry.of(space, task.sample_weight), task)
 
 
-def _iterations(spec: FuzzyCMeans, about: CentredFeatures, task: Task) -> FuzzyIterations:
+def _iterations(spec: FuzzyCMeans, about: FeatureGeometry, task: Task) -> FuzzyIterations:
     return FuzzyIterations(about, task.k, spec.fuzzifier, spec.tol, spec.max_iter, task.sample_weight)
 
 
@@ -481,7 +481,7 @@ class _PreparedFuzzyCMeans(Prepared):
             U = np.full((geometry.space.n, self.k), 1.0 / self.k)
             status = Status(1, Ending.CONVERGED, ALL_EQUAL, (0.0,))
         else:
-            iterations = _IterationsInMemory(self.spec, self.k, self.representation)
+            iterations = _FuzzyIterationsInMemory(self.spec, self.k, self.representation)
             (U, centres), status = solve(iterations, Start(0, self._start(rng), keeps_best=False), self.spec.max_iter)
         extend = Memberships(self.representation.extension(centres), phi)
         return Scores(U, extend, status=status, are_memberships=True)
@@ -492,7 +492,7 @@ class _PreparedFuzzyCMeans(Prepared):
 
 
 @attrs.define(eq=False)
-class _IterationsInMemory(Iterations[tuple[Array, Array]]):
+class _FuzzyIterationsInMemory(Iterations[tuple[Array, Array]]):
     """Memberships and the centres they belong to; an iteration writes into the memberships before the last."""
 
     spec: FuzzyCMeans

@@ -13,7 +13,7 @@ from clusterkit.contracts import Path, Prepared, Solver, Task, params
 from clusterkit.contracts.outcomes import Outcome, Scores
 from clusterkit.contracts.pass_solver import PassSolver, solve_by_sums
 from clusterkit.families.means._class_means import CentroidSums, ExactSums, farthest_of, too_few
-from clusterkit.families.means._geometry import CentredFeatures, FeatureMeans, KernelMeans, NearestMeans
+from clusterkit.families.means._geometry import FeatureGeometry, FeatureMeans, KernelMeans, NearestMeans
 from clusterkit.families.means._hamerly import feature_iterations, kernel_iterations
 from clusterkit.numerics.lloyd import compiled_pays
 from clusterkit.numerics.threads import THIN, limited_threads
@@ -86,12 +86,12 @@ class Centroids(Solver):
 def _features(spec: Centroids, space: FeatureSpace, task: Task, rng: Rng) -> Prepared:
     """The mean of all samples and the distances from it: two passes."""
     if not space.in_memory:
-        return PassSolver(space, _summing(spec, space, task, CentredFeatures.of(space, task.sample_weight)))
+        return PassSolver(space, _summing(spec, space, task, FeatureGeometry.of(space, task.sample_weight)))
     geometry = FeatureMeans.of(space, task.sample_weight)
     return _FeatureCentroids(space, _summing(spec, space, task, geometry.about), geometry=geometry)
 
 
-def _summing(spec: Centroids, space: FeatureSpace, task: Task, about: CentredFeatures) -> CentroidSums:
+def _summing(spec: Centroids, space: FeatureSpace, task: Task, about: FeatureGeometry) -> CentroidSums:
     """The iterations, with exact class sums above one group.
 
     Up to one group rows are fitted in memory only, and sums by products keep the bits that they had.

@@ -1,7 +1,7 @@
 """Support vector data description: the smallest sphere in feature space around all samples but outliers.
 
 The dual on the samples of one space, with its variables, its start and its solution, is `GaussianDual`; it is minimised
-in ``_working_sets.py``. `Sphere` has the radius.
+in ``_working_sets.py``. `EnclosingSphere` has the radius.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from clusterkit.families.support_vectors._steps_jit import Minimum
 
 __all__ = [
+    "EnclosingSphere",
     "GaussianDual",
-    "Sphere",
     "Svdd",
     "gaussian_of",
 ]
@@ -154,7 +154,7 @@ the distance at which solvers put it exactly there."""
 
 @final
 @attrs.frozen(eq=False)
-class Sphere:
+class EnclosingSphere:
     """Radius and centre of the solution.
 
     Parameters
@@ -175,7 +175,7 @@ class Sphere:
     degenerate: bool
 
     @classmethod
-    def of(cls, beta: Array, gradient: Array, bounds: Array) -> Sphere:
+    def of(cls, beta: Array, gradient: Array, bounds: Array) -> EnclosingSphere:
         """The sphere of a solution.
 
         Its radius is the distance of the outermost free support vector; without a free one, the squared radius is
@@ -382,7 +382,7 @@ class PreparedSvdd(Prepared):
 
     def _domain_from(self, previous: Outcome | None) -> KernelDomain:
         minimum = self.minimise(previous)
-        sphere = Sphere.of(minimum.beta, minimum.gradient, self.bounds)
+        sphere = EnclosingSphere.of(minimum.beta, minimum.gradient, self.bounds)
         status = minimum.status
         if not status.converged and not status.interrupted:
             warnings.warn(
@@ -406,7 +406,7 @@ class PreparedSvdd(Prepared):
         """The dual to be minimised, ``β'Kβ``; the constant ``Σ K_ii β_i = 1`` is left out as in the literature."""
         return None if outcome.status is None else np.array(outcome.status.history)
 
-    def _domain(self, beta: Array, sphere: Sphere, status: Status, counts: SupportCounts) -> KernelDomain:
+    def _domain(self, beta: Array, sphere: EnclosingSphere, status: Status, counts: SupportCounts) -> KernelDomain:
         """The region inside the sphere, enlarged by the slack of the level."""
         slack = max(SMALLEST_TOLERANCE, self.solver.tol) / 2.0
         centres, weights = self.dual.domain_parts(beta)

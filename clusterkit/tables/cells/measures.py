@@ -1,6 +1,6 @@
 """Marks beside the number in a cell: %, a currency or a unit; which of them can be converted, and by which factor.
 
-A column has one mark, its `Measure`, which new rows are compared with: 12 % and 0.12, or $ 5 and 5 €, are different
+A column has one unit, and its `UnitConversion` reads new rows in it: 12 % and 0.12, or $ 5 and 5 €, are different
 numbers, and 300 g are 0.3 kg.
 """
 
@@ -27,7 +27,7 @@ from clusterkit.tables.cells.parsing import (
     without_unit,
 )
 
-__all__ = ["PLAIN", "Measure", "are_alike", "factor", "split", "split_open", "unit_among"]
+__all__ = ["PLAIN", "UnitConversion", "are_alike", "factor", "split", "split_open", "unit_among"]
 
 SIZES: Mapping[str, tuple[str, float]] = MappingProxyType(
     {
@@ -215,7 +215,7 @@ def unit_among(counts: Mapping[str, int]) -> str:
 
 @final
 @attrs.frozen
-class Measure:
+class UnitConversion:
     """Conversion of the texts of one column to numbers.
 
     Parameters
@@ -230,8 +230,10 @@ class Measure:
 
     Examples
     --------
-    >>> Measure("kg").number("300 g", "."), Measure("%").number("12", "."), Measure("$").number("5 €", ".")
-    (0.3, 12.0, None)
+    >>> UnitConversion("kg").number("300 g", "."), UnitConversion("%").number("12", ".")
+    (0.3, 12.0)
+    >>> UnitConversion("$").number("5 €", ".") is None
+    True
     """
 
     unit: str = ""
@@ -239,8 +241,8 @@ class Measure:
     letters: bool = False
 
     @classmethod
-    def of(cls, unit: str, strange: frozenset[str], converted: Iterable[str]) -> Measure:
-        """The measure of a column with this unit and these other ones that are converted into it."""
+    def of(cls, unit: str, strange: frozenset[str], converted: Iterable[str]) -> UnitConversion:
+        """The conversion for a column of this unit, from texts with the units `converted`."""
         counts = any(mark and (mark in COUNTS or mark in OPEN) for mark in (unit, *converted))
         return cls(unit, strange, counts)
 
@@ -274,13 +276,13 @@ class Measure:
         times = factor(mark, self.unit)
         return 1.0 if times is None and (not self.unit or not mark) else times
 
-    def factor_to(self, other: Measure) -> float:
+    def factor_to(self, other: UnitConversion) -> float:
         """Factor that converts numbers from this unit to another one; 1 where it is not known."""
         return factor(self.unit, other.unit) or 1.0
 
 
-PLAIN = Measure()
-"""Measure of numbers whose marks do not matter."""
+PLAIN = UnitConversion()
+"""Conversion of numbers whose marks do not matter."""
 
 
 def are_alike(values: ArrayLike, extremes: tuple[float, ...], unit: str = "", *, marked: bool = True) -> bool:

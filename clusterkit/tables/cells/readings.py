@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clusterkit.tables.cells import parsing
-from clusterkit.tables.cells.measures import PLAIN, Measure
+from clusterkit.tables.cells.measures import PLAIN, UnitConversion
 from clusterkit.tables.cells.parsing import day_of_digits
 from clusterkit.tables.cells.times import DURATION, clock_text, hours_of_digits, reader
 from clusterkit.tables.reading.frames import Column
@@ -55,7 +55,7 @@ class Reading:
     unread: NDArray[np.bool_]
 
 
-def as_numbers(column: Column, default: str, measure: Measure | None = None) -> Reading:
+def as_numbers(column: Column, default: str, measure: UnitConversion | None = None) -> Reading:
     """The cells as numbers.
 
     The mark before the decimals of texts is that of the column, where its table shows it; else the one with which more
@@ -66,7 +66,7 @@ def as_numbers(column: Column, default: str, measure: Measure | None = None) -> 
     column : Column
     default : {".", ","}
         The mark where both read as many.
-    measure : Measure, optional
+    measure : UnitConversion, optional
         Reads texts with units beside the numbers. By default such texts are no numbers, and %, $ and their like are
         ignored.
     """
@@ -88,7 +88,7 @@ def as_numbers(column: Column, default: str, measure: Measure | None = None) -> 
     return reading
 
 
-def marks_of(column: Column, measure: Measure = PLAIN) -> Counter[str]:
+def marks_of(column: Column, measure: UnitConversion = PLAIN) -> Counter[str]:
     """How many numbers have which mark beside them, by a measure; those without one do not count.
 
     Examples
@@ -172,7 +172,7 @@ def _order_of(column: Column, default: str) -> str:
     return shown or (default if default in ORDERS else parsing.ANY)
 
 
-def settled(column: Column, mark: str, form: str, measure: Measure = PLAIN) -> Column:
+def settled(column: Column, mark: str, form: str, measure: UnitConversion = PLAIN) -> Column:
     """The column with the mark before decimals, and the order of day and month, in which all of its texts are read.
 
     So that a part of its rows is read as the whole.
@@ -182,7 +182,7 @@ def settled(column: Column, mark: str, form: str, measure: Measure = PLAIN) -> C
     column : Column
     mark, form : str
         Decimal mark for `as_numbers`, and form of dates for `as_seconds`.
-    measure : Measure
+    measure : UnitConversion
 
     Examples
     --------

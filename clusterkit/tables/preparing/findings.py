@@ -17,7 +17,7 @@ import numpy as np
 from clusterkit.errors import TableWarning, counted, shortened
 from clusterkit.samples.coding import TEXTS
 from clusterkit.tables.cells import parsing
-from clusterkit.tables.cells.measures import PLAIN, Measure
+from clusterkit.tables.cells.measures import PLAIN, UnitConversion
 from clusterkit.tables.cells.parsing import DAY_FIRST, DIGITS, MONTH_FIRST
 from clusterkit.tables.cells.readings import ORDERS
 from clusterkit.tables.cells.times import clock_text
@@ -480,7 +480,7 @@ def of_rows(plan: ColumnPlan, column: Column) -> Iterator[str]:
             )
 
 
-def of_numbers(column: Column, mark: str, measure: Measure = PLAIN) -> Iterator[str]:
+def of_numbers(column: Column, mark: str, measure: UnitConversion = PLAIN) -> Iterator[str]:
     """A sentence about a column of numbers whose texts leave open whether they have decimals or thousands.
 
     Parameters
@@ -489,7 +489,7 @@ def of_numbers(column: Column, mark: str, measure: Measure = PLAIN) -> Iterator[
         The column, or its first piece for a table in pieces; other pieces give no sentence.
     mark : {".", ","}
         Decimal mark that is assumed.
-    measure : Measure
+    measure : UnitConversion
         Units that may stand beside the numbers.
     """
     if column.kind == "text" and column.decimal is None and not column.offset:
@@ -519,7 +519,7 @@ def _open_decimals(name: str, example: str, mark: str) -> Finding:
     return Finding("open decimals", name, detail, example=example)
 
 
-def _open_number(column: Column, measure: Measure) -> str:
+def _open_number(column: Column, measure: UnitConversion) -> str:
     """A text that is another number with a point than with a comma; "" if some cell of the column shows the mark."""
     example = ""
     for cell in dict.fromkeys(column.values):

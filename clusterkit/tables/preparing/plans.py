@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from clusterkit._typing import Array, Indices, Mask
 from clusterkit.errors import TableError
 from clusterkit.numerics.shapes import array
-from clusterkit.tables.cells.measures import Measure
+from clusterkit.tables.cells.measures import UnitConversion
 from clusterkit.tables.cells.moments import Sizes
 from clusterkit.tables.cells.parsing import DAY_FIRST, is_slashed, only_order
 from clusterkit.tables.cells.readings import Reading, as_hours, as_levels, as_numbers, as_seconds
@@ -303,9 +303,9 @@ class NumberColumn(ColumnPlan):
             raise ValueError("the size of a column is two numbers, logarithms of floats")
 
     @property
-    def measure(self) -> Measure:
+    def measure(self) -> UnitConversion:
         """Conversion of texts to numbers."""
-        return Measure.of(self.unit, frozenset(self.strange), self.converted)
+        return UnitConversion.of(self.unit, frozenset(self.strange), self.converted)
 
     @property
     def features(self) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from clusterkit.errors import TableError
 from clusterkit.tables.cells import parsing
 from clusterkit.tables.cells.magnitudes import with_letters
-from clusterkit.tables.cells.measures import Measure, factor, split_open, unit_among
+from clusterkit.tables.cells.measures import UnitConversion, factor, split_open, unit_among
 from clusterkit.tables.cells.moments import Moments
 from clusterkit.tables.cells.parsing import DIGIT_DAYS
 from clusterkit.tables.cells.readings import NATIVE, ORDERS, as_numbers, as_seconds, seconds_of_text
@@ -346,12 +346,12 @@ class ColumnSums:
         return with_letters({key[len(start) :]: its for key, its in self.readings.items() if key.startswith(start)})
 
     @property
-    def measure(self) -> Measure:
+    def measure(self) -> UnitConversion:
         """The unit of the numbers in texts, and the marks that cannot be converted to it."""
         counts = {beside: its.n for beside, its in self.by_mark(self.mark).items()}
         unit = unit_among(counts)
         strange = frozenset(beside for beside in counts if beside and factor(beside, unit) is None)
-        return Measure.of(unit, strange, counts)
+        return UnitConversion.of(unit, strange, counts)
 
     def units(self, mark: str) -> UnitsOfPlan:
         """Fields of a number column's plan about the units beside the numbers, for this decimal mark."""

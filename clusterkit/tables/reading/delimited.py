@@ -152,7 +152,7 @@ def read_delimited(
     """
     form = form_of(text, title, delimiter, header, decimal)
     tell_of_first_row(form.notice)
-    reader = _Reader(text, form)
+    reader = _CellReader(text, form)
     if form.lead:
         notes = (*notes, f"{counted(form.lead, 'line')} before the table left out")
     return Table(
@@ -256,7 +256,7 @@ def pandas_options(form: Form) -> dict[str, object]:
     }
 
 
-class _Reader:
+class _CellReader:
     """Reads the cells of a text whose form is known.
 
     Parameters
