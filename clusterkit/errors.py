@@ -41,7 +41,7 @@ __all__ = [
 
 
 LONGEST_NAME = 60
-"""Most characters of a name in a message."""
+"""Largest number of characters of a name in a message."""
 
 
 def counted(number: int, thing: str, things: str | None = None) -> str:

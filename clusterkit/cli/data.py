@@ -40,7 +40,7 @@ __all__ = [
 
 
 MOST_NAMES = 10_000
-"""Most names of a folder that are compared with one that is not there."""
+"""Largest number of names of a folder that are compared with one that is not there."""
 
 
 def check_file(path: str) -> None:

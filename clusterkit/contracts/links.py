@@ -32,7 +32,7 @@ COLOURING_BUDGET = 20_000_000
 """Steps after which the question whether all links can be kept is left to the fit: about a tenth of a second."""
 
 NAMED = 12
-"""Most links that an error names."""
+"""Largest number of links that an error names."""
 
 FORM = (
     "links are rows of (i, j, sign): numbers of two rows, or labels of the index of a data frame, and +1 if both "

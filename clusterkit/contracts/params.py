@@ -41,7 +41,7 @@ MOST = 2**31 - 1
 """Greatest integer parameter: what counts is far below it, and products of two of them are 64-bit integers."""
 
 MOST_REPEATS = 10**6
-"""Most repeats of whole fits, such as starts: a number above is a slip that would run for years."""
+"""Largest number of repeats of whole fits, such as starts: a number above is a slip that would run for years."""
 
 MOST_WORK = 2**62
 """Greatest budget of work: counts of kernel evaluations are 64-bit integers, and a budget is added to a count."""

@@ -53,8 +53,8 @@ KNOWN_ALONE, UNKNOWN_ALONE = (-3.00, 3.12, 5.87, 4.15, 0.0), (-3.52, 0.89, 2.19,
 """Constant and weights for clusterings without witnesses, as above but for the last weight."""
 
 MOST_KNOWN, MOST_UNKNOWN = 7, 2
-"""Most witnesses that count: all methods of the default pool but one of two Genies, and those of them that find the
-number themselves."""
+"""Largest number of witnesses that count: all methods of the default pool but one of two Genies, and those of them that
+find the number themselves."""
 
 # The weights are those of logistic regressions (ridge, C = 10) of "adjusted Rand index of at least .8 with the
 # generated structure" on 200 generated sets of ten families, each with a weight of 1 / its number of clusters;
@@ -152,8 +152,8 @@ CONFIRMING = 2
 borders, so that more would demand a method that thinks otherwise."""
 
 SUBSAMPLE = 500
-"""Most rows of a subsample of the stability. Two refits of 500 rows cost less than the fit of the 2,000 rows that the
-pool is made for."""
+"""Largest number of rows of a subsample of the stability. Two refits of 500 rows cost less than the fit of the 2,000
+rows that the pool is made for."""
 
 
 def canonical(labels: Labels) -> Labels:

@@ -99,7 +99,7 @@ CORE = 15
 5 the values of single and several clusters overlap."""
 
 LEAST_SIDE = 10
-"""Fewest rows on both sides of an edge that counts in the tree test; more where √n is more."""
+"""Smallest number of rows on both sides of an edge that counts in the tree test; more where √n is more."""
 
 THRESHOLD = 0.25
 """Value of the tree statistic above which there are several clusters. The 98 % quantile of single Gaussians, cubes and
@@ -208,7 +208,7 @@ class OneCluster:
 
 
 MOST_VALUES = 0.2
-"""Most distinct values of an attribute with steps, as a share of the rows: five rows each on average."""
+"""Largest number of distinct values of an attribute with steps, as a share of the rows: five rows each on average."""
 
 
 def smoothed(X: Array, rng: Rng) -> Array:
@@ -257,7 +257,7 @@ def indicated_levels(X: Array) -> NDArray[np.int32] | None:
 
 
 MOST_LATENT = 4
-"""Most clusters whose likelihood stands against that of one."""
+"""Largest number of clusters whose likelihood stands against that of one."""
 
 
 LEAST_GAIN = 0.1
@@ -319,8 +319,8 @@ NEIGHBORS = 10
 """Neighbours that `geodesic_p_value` goes to from a row. Rings with noise of a tenth of their radius stay closed."""
 
 MOST_SPREAD = 3
-"""Most dimensions in which rows are spread out that may be called curved: in more, distances along the rows differ too
-little for their modes to be seen."""
+"""Largest number of dimensions in which rows are spread out that may be called curved: in more, distances along the
+rows differ too little for their modes to be seen."""
 
 
 def geodesic_p_value(X: Array) -> float:

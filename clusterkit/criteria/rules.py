@@ -251,7 +251,7 @@ ALL_UP_TO = 16
 
 
 def most_clusters(n: int) -> int:
-    """Most clusters of n rows that are looked for: √n, so that a mean cluster has √n rows; at least 2."""
+    """Largest number of clusters of n rows that are looked for: √n, so that a mean cluster has √n rows; at least 2."""
     return max(2, math.isqrt(n))
 
 

@@ -30,7 +30,7 @@ CORE = 5
 mean ARI .83, .84 and .84 with mass cut, and 5 is best on the eight named shapes."""
 
 LEAST_INNER_SIDE = 5
-"""Fewest rows on both sides of an edge inside a cluster that has a mass: one core neighbourhood."""
+"""Smallest number of rows on both sides of an edge inside a cluster that has a mass: one core neighbourhood."""
 
 
 @final

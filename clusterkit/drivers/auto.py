@@ -193,11 +193,11 @@ def _described(candidate: PoolCandidate) -> str:
 
 
 FEWEST = 4
-"""Fewest rows that can be two clusters of two; with fewer there is nothing to compare."""
+"""Smallest number of rows that can be two clusters of two; with fewer there is nothing to compare."""
 
 FEWEST_JUDGED = 20
-"""Fewest rows for which a confidence is given: on four or five rows of noise it was near 1. The sets that it was fitted
-to have 150 rows and more."""
+"""Smallest number of rows for which a confidence is given: on four or five rows of noise it was near 1. The sets that
+it was fitted to have 150 rows and more."""
 
 SHOWN = 5
 """Names of methods in a message."""
@@ -224,7 +224,7 @@ def _range(value: Any) -> str | None:
 
 
 WIDE, UNIT = 100, 1e-3
-"""Fewest columns, and largest difference of a length from 1, of rows that are taken for embeddings."""
+"""Smallest number of columns, and largest difference of a length from 1, of rows that are taken for embeddings."""
 
 
 def is_wide(X: Array) -> bool:

@@ -49,11 +49,11 @@ __all__ = [
 
 
 ROWS = 1000
-"""Most rows that a gap is measured on; more rows would cost time only, because the gap chooses parameters, not
-labels."""
+"""Largest number of rows that a gap is measured on; more rows would cost time only, because the gap chooses parameters,
+not labels."""
 
 NODES = 300
-"""Most random nodes of the map while a gap is measured or attributes are halved, for the same reason."""
+"""Largest number of random nodes of the map while a gap is measured or attributes are halved, for the same reason."""
 
 Complexity: TypeAlias = tuple[float | None, float | None]
 """Effective degrees of freedom (df) of the solver and width of the map; None means the composition's own value."""

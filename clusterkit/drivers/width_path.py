@@ -30,7 +30,8 @@ if TYPE_CHECKING:
 __all__ = ["COLUMNS", "GRID_ROWS", "WidthPath", "checked_widths", "path_over_widths", "require_domain", "width_grid"]
 
 GRID_ROWS = 2000
-"""Most rows whose distances to all rows give the default widths: enough for a quantile, at a cost linear in n."""
+"""Largest number of rows whose distances to all rows give the default widths: enough for a quantile, at a cost linear
+in n."""
 
 COLUMNS = ("gamma", "n_clusters", "n_sv", "n_bsv", "n_noise", "seconds")
 """Attributes of a `WidthPath` that have one number for each width, in the order of its table."""

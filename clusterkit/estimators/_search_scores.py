@@ -51,7 +51,8 @@ __all__ = [
 
 
 MOST_ROWS = 5000
-"""Most rows on which candidates are compared, as in `Auto`; if there are more, a random sample is taken."""
+"""Largest number of rows on which candidates are compared, as in `Auto`; if there are more, a random sample is
+taken."""
 
 REFIT_FAILURES = (ValueError, RuntimeError, ArithmeticError)
 """Errors that a refit to some of the rows may raise where the fit to all succeeded: too few rows, or too few distinct

@@ -562,7 +562,7 @@ def mixture_confidence(stability: float, apart: float, left: float) -> float:
 
 
 ONE_MODE = 0.95
-"""Least density between two centres, as a share of that at the lower one, from which the two clusters are one."""
+"""Smallest density between two centres, as a share of that at the lower one, from which the two clusters are one."""
 
 
 def _has_pieces(fit: FitResult) -> bool:
@@ -592,7 +592,8 @@ def _within(stages: Composition, driver: AutoDriver) -> Composition:
 
 
 MOST_VALUES, LEAST_ROWS = 200, 10
-"""Most distinct values of a column that clusters can restate, and least rows to each of them on average."""
+"""Largest number of distinct values of a column that clusters can restate, and least rows to each of them on
+average."""
 
 LOOKED_AT = 20_000
 """Rows in which distinct values are counted, at regular intervals of more."""

@@ -140,7 +140,7 @@ def _inertia(estimator: FittedAttributes) -> float | None:
 
 
 MOST_LAYERS = 10
-"""Most layers of a spanning tree, those of the largest persistence: each has a label for every sample."""
+"""Largest number of layers of a spanning tree, those of the largest persistence: each has a label for every sample."""
 
 
 def _of_shape(values: Any, name: str, shape: tuple[int | None, ...], kinds: str) -> Array:

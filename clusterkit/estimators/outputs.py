@@ -120,7 +120,7 @@ def weighing(method: M) -> M:
 
 
 SCORED_ROWS = 5000
-"""Most rows of the silhouette of `score`, which needs all distances between them: 200 MB."""
+"""Largest number of rows of the silhouette of `score`, which needs all distances between them: 200 MB."""
 
 
 class _only_of(_Method):

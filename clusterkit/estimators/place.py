@@ -34,7 +34,8 @@ LOOKED_AT = 10_000
 """Rows of a fit on a device from which the spreads of the columns are estimated."""
 
 SAMPLE = 2000
-"""Most rows of a device that are fitted on the host by methods that need all rows at once, such as `svc`."""
+"""Largest number of rows of a device that are fitted on the host by methods that need all rows at once, such as
+`svc`."""
 
 
 @final

@@ -41,7 +41,7 @@ RULES = ("cbrt", "sqrt")
 """Names of the ranges from 2 to the cube root or to the square root of n."""
 
 KMEANS_ITERATIONS = 300
-"""Most Lloyd iterations of a member, as in the recipes ``kmeans`` and ``cmeans``."""
+"""Largest number of Lloyd iterations of a member, as in the recipes ``kmeans`` and ``cmeans``."""
 
 
 ClusterRange: TypeAlias = str | int | Sequence[int]

@@ -132,7 +132,7 @@ PLANAR = 3
 """Number of attributes up to which the factor of the shifted matrix stays sparse, so that the inverted iteration comes
 first: it needs some tens of steps where the iteration without a factor needs thousands."""
 RESTARTS = 300
-"""Most restarts of the iteration without a factor."""
+"""Largest number of restarts of the iteration without a factor."""
 BASIS = 30
 """Smallest number of Lanczos vectors: a longer basis needs fewer restarts, and each costs more."""
 ACCURACY = 1e-8

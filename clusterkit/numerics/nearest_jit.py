@@ -384,7 +384,8 @@ def _two_nearest(out: Any, j: Any, error: Any, old: Any, least: Any, second: Any
 
 
 SIZE = 32
-"""Most rows of a group: about the square root of the usual number of rows, so that there are as many groups."""
+"""Largest number of rows of a group: about the square root of the usual number of rows, so that there are as many
+groups."""
 MARGIN = 1e-9
 """Share of a radius or a distance that bounds leave for rounding."""
 

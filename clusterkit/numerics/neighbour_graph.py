@@ -174,13 +174,13 @@ def approximate_neighbours(points: Array, k: int, seed: int) -> tuple[Array, Ind
 
 
 MOST_COMPONENTS = 1000
-"""Most components whose distances to each other are looked at, a second of work at most."""
+"""Largest number of components whose distances to each other are looked at, a second of work at most."""
 LEAST_SHARE = 0.1
 """Smallest size of a component that may be a cluster, relative to the mean size. The smallest clusters of the sets of
 shapes that decided on it have 0.12 of the mean size."""
 QUERIES = 4_000_000
-"""Most nearest-row queries between components. Beyond it only some rows of each component are queried, evenly spaced in
-their order; the queries take some seconds."""
+"""Largest number of nearest-row queries between components. Beyond it only some rows of each component are queried,
+evenly spaced in their order; the queries take some seconds."""
 
 
 def components(W: csr_array) -> Labels:

@@ -207,7 +207,7 @@ THIN = 6_000_000
 
 
 FEATURES = 1000
-"""Most features of a row that count in an estimate: the default of the feature map `elm`."""
+"""Largest number of features of a row that count in an estimate: the default of the feature map `elm`."""
 
 
 def estimated_elements(n: int) -> int:

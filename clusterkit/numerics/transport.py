@@ -39,7 +39,7 @@ __all__ = [
 
 
 SAMPLE_LEAST = 2000
-"""Least rows of a sample. Up to twice as many rows are solved directly, from prices of 0."""
+"""Smallest number of rows of a sample. Up to twice as many rows are solved directly, from prices of 0."""
 SAMPLE_RATIO = 16
 """Number of rows for each row of a sample. Larger samples cost more time; smaller ones leave more rows to move.
 

@@ -524,7 +524,7 @@ def margins(C, prices):
 
 @njit
 def moves(C, labels):
-    """Least cost of moving a row from one cluster to another, (k, k), and the number of that row, or -1; O(n k)."""
+    """Smallest cost of moving a row from one cluster to another, (k, k), and the number of that row, or -1; O(n k)."""
     n, k = C.shape
     least = np.full((k, k), np.inf)
     mover = np.full((k, k), -1, dtype=np.int64)

@@ -134,7 +134,7 @@ def _name_rows(ax: Any, labels: Labels) -> None:
 
 
 MOST_BARS = 30
-"""Most clusters with a bar of their own, the largest ones; the rest has one together."""
+"""Largest number of clusters with a bar of their own, the largest ones; the rest has one together."""
 
 
 def sizes(model_or_labels: Clusterer | ArrayLike, ax: Axes | None = None) -> Axes:
@@ -191,7 +191,7 @@ def sizes(model_or_labels: Clusterer | ArrayLike, ax: Axes | None = None) -> Axe
 
 
 MOST_ROWS = 5000
-"""Most rows, a regular sample of more: all distances between them are computed, 200 MB."""
+"""Largest number of rows, a regular sample of more: all distances between them are computed, 200 MB."""
 
 GAP = 0.02
 """Space between two clusters, as a share of the rows."""

@@ -43,7 +43,7 @@ CELLS = 6.0
 MARGIN = 0.06
 """Margin around the data, as a share of their extent: enough that no point touches the frame; drawing only."""
 GROWTHS = 5
-"""Most doublings of the margin until the border lies within the plot."""
+"""Largest number of doublings of the margin until the border lies within the plot."""
 HEIGHT = "value of the domain"
 """Name of the second axis for one coordinate."""
 

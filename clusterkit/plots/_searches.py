@@ -35,7 +35,7 @@ LOGARITHMIC_FROM = 20.0
 MOST_WRITTEN = 150
 """Largest number of cells of a map for which each cell shows its score."""
 LONGEST = 24
-"""Most characters of a parameter value on an axis."""
+"""Largest number of characters of a parameter value on an axis."""
 
 
 def search_curve(

@@ -37,7 +37,7 @@ STRONGEST = 2.0
 """Difference in standard deviations at which the colour is full: stronger ones are rare and equally clear."""
 
 SHORT = 32
-"""Most characters of a name; the rest is cut off."""
+"""Largest number of characters of a name; the rest is cut off."""
 
 
 def profile(clusters: Profile, ax: Axes | None = None, *, max_features: int = 20) -> Axes:

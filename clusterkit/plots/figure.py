@@ -68,7 +68,7 @@ TITLE = 10.5
 """Size of the letters of a title in points."""
 
 LEGEND_ENTRIES = 10
-"""Most lines of a legend: more would be higher than the axes."""
+"""Largest number of lines of a legend: more would be higher than the axes."""
 MOST_NUMBERS = 40
 """Largest number of clusters whose numbers are written into the plot, where the legend cannot name them all."""
 RASTER_FROM = 5000

@@ -138,7 +138,7 @@ MethodLike: TypeAlias = "str | Clusterer | Labels | Sequence[int]"
 """A clustering to compare: the name of a recipe, an estimator, fitted or not, or labels."""
 
 DENSITY_ROWS = 2000
-"""Most rows on which the density index is computed, which needs all pairs."""
+"""Largest number of rows on which the density index is computed, which needs all pairs."""
 
 
 INDICES = ("silhouette", "davies_bouldin", "dbcv", "evidence", "stability", "seconds")

@@ -30,7 +30,7 @@ MOSTLY = 0.8
 """Share of the rows of a cluster without a value from which the cluster is one of gaps."""
 
 ABOVE = 0.5
-"""Least excess of this share over that outside: where most rows have gaps they make no cluster of their own."""
+"""Smallest excess of this share over that outside: where most rows have gaps they make no cluster of their own."""
 
 PURE = 0.85
 """Share of the rows of a cluster that have the same of two values, if the value divides the clusters."""

@@ -32,7 +32,7 @@ __all__ = [
 
 
 MOST_LEVELS = 20
-"""Most levels of a category that are used, the most frequent ones: a level beyond them is in few rows."""
+"""Largest number of levels of a category that are used, the most frequent ones: a level beyond them is in few rows."""
 
 GONE = "missing"
 """Level of a missing cell in any column."""

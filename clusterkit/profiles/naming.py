@@ -48,8 +48,8 @@ Position = Literal["high", "low", "medium", "more", "fewer", "same"]
 it than in the other clusters. "same": neither."""
 
 CLEAR = 0.4
-"""Least strength of a column in a name: an AUC of .7, which is the difference of the means of two normal distributions
-by three quarters of a standard deviation. Below, too many rows of the cluster are on the other side."""
+"""Smallest strength of a column in a name: an AUC of .7, which is the difference of the means of two normal
+distributions by three quarters of a standard deviation. Below, too many rows of the cluster are on the other side."""
 
 BESIDE = 2 / 3
 """A further column is named if it is at least this strong, relative to the strongest. A cluster that is far away in one
@@ -57,14 +57,14 @@ column leaves the others on one side of it, and of three clusters each of the ot
 this is well above a half, and below what a difference of three standard deviations has beside a complete one."""
 
 MOST = 3
-"""Most columns in a name."""
+"""Largest number of columns in a name."""
 
 AROUND = 0.6
-"""Least strength of the closeness for the position "medium": in 80 % of the pairs the row of the cluster is nearer to
-its median."""
+"""Smallest strength of the closeness for the position "medium": in 80 % of the pairs the row of the cluster is nearer
+to its median."""
 
 AHEAD = 0.3
-"""Least excess of closeness over the direction for the position "medium": a cluster at one end is close to its own
+"""Smallest excess of closeness over the direction for the position "medium": a cluster at one end is close to its own
 median too."""
 
 TIMES: Mapping[str, str] = MappingProxyType({"high": "late", "low": "early"})
@@ -220,10 +220,11 @@ def name_of(features: Sequence[tuple[str, str | None, str, float]]) -> str:
 
 
 DEPTH = 3
-"""Most conditions of a rule: nobody reads more."""
+"""Largest number of conditions of a rule: nobody reads more."""
 
 LEAF = 0.01
-"""Least share of the rows in a leaf of the tree: smaller ones describe single rows. A smaller cluster makes a leaf."""
+"""Smallest share of the rows in a leaf of the tree: smaller ones describe single rows. A smaller cluster makes a
+leaf."""
 
 LARGEST = 1e30
 """Number above which a column is divided by its largest one for the tree, whose numbers go to 3e38."""

@@ -50,7 +50,7 @@ __all__ = [
 
 
 MOST_CELLS = 20_000_000
-"""Most cells (rows times columns) that are read: 160 MB. Of 5,000 columns 4,000 rows."""
+"""Largest number of cells (rows times columns) that are read: 160 MB. Of 5,000 columns 4,000 rows."""
 
 MOST_NAMED = 8
 """Columns of a role that are named."""
@@ -516,7 +516,7 @@ _NUMBERS = ("inside", "outside", "difference", "low", "high", "auc", "contrast",
 
 
 MOST_CLUSTERS = 20
-"""Most columns of the map, the largest clusters."""
+"""Largest number of columns of the map, the largest clusters."""
 
 
 def heat_cells(clusters: Profile, max_features: int = 20) -> tuple[list[ClusterProfile], list[str], Array]:

@@ -28,7 +28,7 @@ NEIGHBOURS = 10
 """Number of neighbours that are counted: as many as DBSCAN and LOF are used with."""
 
 MOST_ROWS = 5000
-"""Most rows among which neighbours are searched; a random sample if there are more."""
+"""Largest number of rows among which neighbours are searched; a random sample if there are more."""
 
 
 class DegreesOfRows(NamedTuple):

@@ -121,8 +121,8 @@ OF_TABLES = ("mixture",)
 """The same for tables with categories: one that takes them as they are."""
 
 COMPARED_ROWS = 5000
-"""Most rows to which the compared methods are fitted, a random sample if there are more: some methods take quadratic
-time."""
+"""Largest number of rows to which the compared methods are fitted, a random sample if there are more: some methods take
+quadratic time."""
 
 LISTED = 10
 """Rows on borders, and outliers, that are listed."""

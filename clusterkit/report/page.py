@@ -51,7 +51,7 @@ __all__ = [
 
 
 MOST_POINTS = 2000
-"""Most points of the map: more make the file large and hide each other."""
+"""Largest number of points of the map: more make the file large and hide each other."""
 
 COLOURS = {INK: "currentColor", "#000000": "currentColor", "#ffffff": "var(--paper)", SPINES: "var(--line)"}
 """Colours that become those of the page: of lines and text, of the edges of points and boxes, of spines."""
@@ -105,7 +105,7 @@ SEEN = 0.5
 """Share of the variance that two principal components show, below which a second map keeps neighbours together."""
 
 MOST_EMBEDDED = 1000
-"""Most points of that map, which takes time with more."""
+"""Largest number of points of that map, which takes time with more."""
 
 
 def _seen_in_plane(analysis: Analysis) -> float:
@@ -183,7 +183,7 @@ def _of_page(key: str, value: str, name: str) -> str:
 
 
 MOST_CLUSTERS = 30
-"""Most clusters that are described, the largest ones."""
+"""Largest number of clusters that are described, the largest ones."""
 
 MOST_FEATURES = 8
 """Columns in the profile of a cluster."""
@@ -195,7 +195,7 @@ MOST_CANDIDATES = 6
 """Numbers of clusters whose best clustering is listed."""
 
 MOST_LEFT_OUT = 20
-"""Most columns for which the report says one by one why they are left out."""
+"""Largest number of columns for which the report says one by one why they are left out."""
 
 
 def page(analysis: Analysis, *, command: str, fingerprint: str, made: str) -> str:
@@ -284,13 +284,13 @@ NAMING = 0.9
 """Share of different values from which a column that is left out names its rows."""
 
 MOST_CLASSES = 3
-"""Most columns that are left out and crossed with the clusters."""
+"""Largest number of columns that are left out and crossed with the clusters."""
 
 MOST_LEVELS = 12
-"""Most values of such a column."""
+"""Largest number of values of a left-out column that is crossed with the clusters."""
 
 FEWEST_OF_LEVEL = 5
-"""Fewest rows of each of its values, on the average."""
+"""Smallest number of rows of each of its values, on the average."""
 
 
 LeftOut = Sequence[tuple[str, list[str | None], int]]

@@ -67,13 +67,13 @@ UNSTABLE = 0.75
 """Stability below which the caveats mention it: other rows of the same kind give other clusters."""
 
 TIES = 3
-"""Most clusterings with the same score that are named."""
+"""Largest number of clusterings with the same score that are named."""
 
 SHARE_DIGITS = 9
 """Decimals of a share; what is left is the rounding of its sums, and 0 is no share below 1 %."""
 
 SIZES = 8
-"""Most sizes that a sentence names."""
+"""Largest number of sizes that a sentence names."""
 
 
 def number(value: float) -> str:

@@ -56,7 +56,8 @@ CHUNK_BYTES = 64 * 1024**2
 block may be larger than that, and device memory is scarce."""
 
 CHUNK_ROWS = 64
-"""Fewest rows of such a part: fewer would be sent through a device one by one where the tables are very wide."""
+"""Smallest number of rows of such a part: fewer would be sent through a device one by one where the tables are very
+wide."""
 
 _copies: dict[tuple[int, str, str], tuple[Any, Any]] = {}
 """Copies of small arrays, by the identity of the array, the type and the device, with weak references to the arrays."""

@@ -45,7 +45,8 @@ BLOCK_BYTES = 8 * 1024**2
 """Bytes of a block of features: about the size of a processor's last cache."""
 
 BLOCK_ROWS = 4096
-"""Most rows of a block. Sums inside a block have the type of the data: a float32 sum over more rows loses digits."""
+"""Largest number of rows of a block. Sums inside a block have the type of the data: a float32 sum over more rows loses
+digits."""
 
 
 def block_rows(width: int, dtype: np.dtype | type) -> int:
@@ -73,7 +74,8 @@ this size beside it, and two blocks of rows are there at once: together less tha
 
 
 DEVICE_BLOCK_ROWS = 2**20
-"""Most rows of a block on a device: numbers of each row, such as those of the digest of its labels, are tables too."""
+"""Largest number of rows of a block on a device: numbers of each row, such as those of the digest of its labels, are
+tables too."""
 
 
 def device_plan(n: int, width: int, dtype: np.dtype | type) -> Iterator[slice]:

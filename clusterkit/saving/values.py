@@ -32,10 +32,11 @@ __all__ = [
 
 
 DEEPEST = 100
-"""Most objects one inside the other: far more than any fit leaves behind, and far from the limit of recursion."""
+"""Largest number of objects one inside the other: far more than any fit leaves behind, and far from the limit of
+recursion."""
 
 LONGEST_INTEGER = 256
-"""Most bits of an integer: states of random generators have 128."""
+"""Largest number of bits of an integer: states of random generators have 128."""
 
 
 @attrs.frozen(eq=False)

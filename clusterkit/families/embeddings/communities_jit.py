@@ -19,10 +19,10 @@ __all__ = [
 ]
 
 GAIN = 1e-12
-"""Least gain of a move, so that rounding moves nothing to and fro."""
+"""Smallest gain of a move, so that rounding moves nothing to and fro."""
 
 ROUNDS = 30
-"""Most rounds over all rows in a pass of moves."""
+"""Largest number of rounds over all rows in a pass of moves."""
 
 
 @njit

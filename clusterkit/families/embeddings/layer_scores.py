@@ -23,7 +23,7 @@ from clusterkit.numerics.graph_records import MergeTree, NeighbourGraph
 __all__ = ["Layer", "best_layer", "distinct_layers", "fill", "layer_of", "layers_of", "shares_inside"]
 
 SHARES, LEAST = (2000, 800, 400, 200, 100, 40), 10
-"""Least sizes of a cluster that are tried: these fractions of the rows, and never fewer than that many."""
+"""Smallest sizes of a cluster that are tried: these fractions of the rows, and never fewer than that many."""
 
 WIDEST = 8
 """Widest gaps of each tree whose middle is tried, for each least size."""
@@ -43,7 +43,7 @@ COMPARED = 4096
 """Vertices on which layers are compared with each other; their order is random."""
 
 SHOWN = 12
-"""Most layers that are shown."""
+"""Largest number of layers that are shown."""
 
 READ = 36
 """Layers beyond those near the best among which the shown ones are sought."""

@@ -212,7 +212,7 @@ class DriftRule:
 
     @property
     def new_starts(self) -> int:
-        """Most new starts."""
+        """Largest number of new starts."""
         return 0 if self.strict else self.restarts
 
     def step_for(self, m: int) -> float:

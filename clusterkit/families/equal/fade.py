@@ -27,9 +27,11 @@ MEAN_ITERATIONS = 5
 Weights are then small: without any iteration 12 of 42 runs on generated mixtures ended below 2 % of the mean size, with
 five 17, in less time."""
 ROUNDS = 6
-"""Most rounds in which weights are computed anew and fade: the weights that remain after a round are small."""
+"""Largest number of rounds in which weights are computed anew and fade: the weights that remain after a round are
+small."""
 COUNTS = 600
-"""Most times that sizes are counted before a call ends; a bound of the time, about 3 s for 40,000 rows in 20 parts."""
+"""Largest number of times that sizes are counted before a call ends; a bound of the time, about 3 s for 40,000 rows in
+20 parts."""
 FIRST_SHARE = 0.2
 """Share of the weights that the first step of a round removes; steps grow after success and shrink after failure."""
 LEAST_SHARE = 1e-5
@@ -40,13 +42,13 @@ AIM, LIMIT = 0.03, 0.1
 """Shares of the mean size: on the way the centres move until the sizes differ by the first, and a step is taken back if
 they still differ by more than the second. With 0.01 and 0.02 the way ended early on the mixture tried."""
 MOVES, LAST_MOVES = 8, 24
-"""Most moves of the centres after a step, and after the last one, at weight zero."""
+"""Largest number of moves of the centres after a step, and after the last one, at weight zero."""
 LONGEST = 0.3
 """Longest move, as a share of the distance to the nearest other centre."""
 DAMPING = 1e-5
 """First damping, relative to the square of the largest singular value; ten times more after each move that fails."""
 LEAST_ROWS = 20
-"""Fewest rows on a side of a border from which its density is estimated."""
+"""Smallest number of rows on a side of a border from which its density is estimated."""
 
 
 @attrs.frozen(eq=False)

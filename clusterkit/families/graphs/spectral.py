@@ -138,11 +138,11 @@ def unit_rows(rows: Array) -> Array:
 
 
 MOST_VERTICES = 200_000
-"""Most distinct rows of which all become vertices without being asked for, in up to 20 attributes: the neighbours and
-eigenvectors of so many take about ten seconds on one core."""
+"""Largest number of distinct rows of which all become vertices without being asked for, in up to 20 attributes: the
+neighbours and eigenvectors of so many take about ten seconds on one core."""
 MOST_PAIRED = 50_000
-"""Most distinct rows of which all become vertices in more than 20 attributes, where the distances of all pairs are
-computed: 2.5 billion of them."""
+"""Largest number of distinct rows of which all become vertices in more than 20 attributes, where the distances of all
+pairs are computed: 2.5 billion of them."""
 LANDMARKS = 20_000
 """Vertices that are drawn where there are more rows: enough for the shape of clusters of some hundred rows each."""
 GAP_EIGENVALUES = 20

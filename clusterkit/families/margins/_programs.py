@@ -214,7 +214,7 @@ SMALLEST_STEP = 1e-6
 """Step length below which rounding ends the iteration."""
 
 LEAST_CENTRING = 0.01
-"""Least factor of μ from one iteration to the next, so that steps do not run into the border of the cone."""
+"""Smallest factor of μ from one iteration to the next, so that steps do not run into the border of the cone."""
 
 
 @attrs.frozen(eq=False)

@@ -45,7 +45,8 @@ __all__ = [
 
 
 CCCP_STEPS = 200
-"""Most linearisations between two cuts. Each lowers the objective by at least the share `cccp_tol`: few are needed."""
+"""Largest number of linearisations between two cuts. Each lowers the objective by at least the share `cccp_tol`: few
+are needed."""
 
 
 @final

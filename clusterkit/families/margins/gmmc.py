@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 __all__ = ["Gmmc", "MarginFunction"]
 
 INTERIOR_ROWS = 1000
-"""Most samples for which ``method="auto"`` is the interior point method: there its matrices take about 100 MB, and an
-iteration some 10¹⁰ operations."""
+"""Largest number of samples for which ``method="auto"`` is the interior point method: there its matrices take about 100
+MB, and an iteration some 10¹⁰ operations."""
 
 MATRICES = {"interior": 12, "descent": 5}
 """Largest number of n x n float64 matrices in memory at the same time."""
 
 SMALLEST_PRICE = 1e-150
-"""Least price of a margin that falls short: the multipliers are of its size, and their squares must not vanish."""
+"""Smallest price of a margin that falls short: the multipliers are of its size, and their squares must not vanish."""
 
 ITERATIONS = {"interior": 100, "descent": 3000}
 """`max_iter` if it is None: the interior point method needs some 20 iterations, the descent up to some 1000 sweeps."""

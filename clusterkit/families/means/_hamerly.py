@@ -170,7 +170,7 @@ GATHERED_BYTES = 4 * 1024**2
 PRODUCTS = 16_384
 """Numbers of a table of centres from which on products find the nearest one faster than loops."""
 WIDE = 64
-"""Least number of features for that: of narrower rows the comparisons cost more than the products."""
+"""Smallest number of features for that: of narrower rows the comparisons cost more than the products."""
 
 
 def products_pay(width: int, k: int) -> bool:

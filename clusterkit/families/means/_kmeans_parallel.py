@@ -44,8 +44,8 @@ RECLUSTERINGS = 10
 RANGE = 2**15
 """Rows in memory whose keys are drawn at once."""
 COMPARED_CENTRES = 64
-"""Most centres that a device compares one by one, from differences, which need no rule for cancellation; more are
-compared by products, which need less memory traffic."""
+"""Largest number of centres that a device compares one by one, from differences, which need no rule for cancellation;
+more are compared by products, which need less memory traffic."""
 
 
 @final

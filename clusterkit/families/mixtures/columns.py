@@ -21,7 +21,7 @@ KINDS = ("auto", "number", "category", "ordered")
 """What a column may be said to be."""
 
 FEW = 12
-"""Most values of a number that may be levels."""
+"""Largest number of values of a number that may be levels."""
 
 ROWS_OF_VALUE = 5
 """Rows for each of them, on average."""
@@ -43,13 +43,13 @@ MOST_COUNT = 50
 """Largest count that may be a Poisson number: above, one Gaussian of the root or the logarithm is as good."""
 
 COMPONENTS, ITERATIONS = 4, 60
-"""Most components, and iterations of EM, of the mixtures by which a column is found to be of counts."""
+"""Largest number of components, and iterations of EM, of the mixtures by which a column is found to be of counts."""
 
 STRONG = 3.0
 """Logarithm of the Bayes factor by which these must be Poisson rather than Gaussian or free levels."""
 
 MOST_LEVELS = (50, 4)
-"""Most levels of a category; and rows for each level, where there are more."""
+"""Largest number of levels of a category; and rows for each level, where there are more."""
 
 SAME, ROWS_OF_COPIES = 1.0 - 1e-9, 1000
 """Correlation, without its sign, from which two columns are the same number in two units; and about how many rows it is

@@ -68,7 +68,7 @@ CLUSTER_SCALE = 0.5
 on the number of relevant columns, or gains of roles would not be exact."""
 
 SWEEPS = 4
-"""Most rounds over the roles of all columns with fixed labels."""
+"""Largest number of rounds over the roles of all columns with fixed labels."""
 
 
 def number_scale(k: int) -> float:

@@ -15,7 +15,7 @@ from clusterkit.families.mixtures.levels import LevelForms
 __all__ = ["MixedTable", "PartitionSums"]
 
 MOST_SHIFTING = 6
-"""Most levels of a category that may be a covariate: each level costs a coefficient for every number."""
+"""Largest number of levels of a category that may be a covariate: each level costs a coefficient for every number."""
 
 RIDGE, SWEEPS = 0.05, 10
 """Variance added to the standardised numbers, and rounds, in the regression that fills gaps for structures with

@@ -30,8 +30,8 @@ __all__ = ["Pca"]
 ITERATIVE_SHARE = 0.25
 """Largest r relative to min(n, d) for the iterative solver; for more components all axes are as fast to compute."""
 GRAM_COLUMNS = 2048
-"""Most attributes for which more rows than one group are projected by the matrix of inner products, 32 MiB, instead of
-the iterative solver; rows outside memory always are."""
+"""Largest number of attributes for which more rows than one group are projected by the matrix of inner products, 32
+MiB, instead of the iterative solver; rows outside memory always are."""
 RANK_ROUNDING = 64.0
 """Standard deviations below this many rounding errors of the largest one count as 0."""
 

@@ -69,8 +69,8 @@ WIDENED = 2.0
 ROUNDING = 1e-9
 """Relative distance from the optimum that is rounding: of float32 costs in sums over many rows."""
 LEVELS = 20
-"""Most levels and contradictions together, after which all costs are gathered. Each level leaves a small share of the
-rows, and two or three are usual."""
+"""Largest number of levels and contradictions together, after which all costs are gathered. Each level leaves a small
+share of the rows, and two or three are usual."""
 
 
 def are_many(n: int, k: int) -> bool:

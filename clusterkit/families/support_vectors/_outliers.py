@@ -27,7 +27,7 @@ from clusterkit.samples.transform import Transform
 __all__ = ["MOST_POINTS", "OUTLIERS", "DomainPredictor", "domain_labeling", "outliers_resolved", "warn_of_equal_rows"]
 
 MOST_POINTS = 100_000
-"""Most points that a segment may be tested at: thousands of times the usual number, and still a small
+"""Largest number of points that a segment may be tested at: thousands of times the usual number, and still a small
 array for each thread."""
 
 OUTLIERS = ("noise", "nearest", "singleton")

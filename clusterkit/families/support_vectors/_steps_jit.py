@@ -50,11 +50,11 @@ BETA_ZERO = 1e-12
 1."""
 
 SMALLEST_CURVATURE = 1e-12
-"""Least curvature along a pair: equal samples, where it is 0, need a positive one."""
+"""Smallest curvature along a pair: equal samples, where it is 0, need a positive one."""
 
 MAX_GRADIENT_CHECKS = 10
-"""Most times that the loop may reach the tolerance by its updated gradient while a fresh gradient says otherwise. Each
-time costs a product with K; where ten do not help, `tol` is below rounding."""
+"""Largest number of times that the loop may reach the tolerance by its updated gradient while a fresh gradient says
+otherwise. Each time costs a product with K; where ten do not help, `tol` is below rounding."""
 
 
 @final

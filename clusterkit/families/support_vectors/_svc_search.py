@@ -221,7 +221,8 @@ def _reach(partition: GridPartition, grid: Grid, step: int, same: float = SAME) 
 STEP = math.sqrt(2.0)
 """Ratio of consecutive bandwidths: half an octave."""
 MOST_WIDTHS = 60
-"""Most bandwidths, of which the narrowest are taken: 30 octaves, more than data without extreme outliers need."""
+"""Largest number of bandwidths, of which the narrowest are taken: 30 octaves, more than data without extreme outliers
+need."""
 SMALLEST_CLUSTER = 5
 """Smallest cluster that is not dissolved, for up to 100 rows; above that √m / 2."""
 LOCAL = 0.2
@@ -541,7 +542,7 @@ class SvcAutoSearch:
 
     @property
     def _most(self) -> float:
-        """Most clusters of a partition that qualifies."""
+        """Largest number of clusters of a partition that qualifies."""
         m = len(self.runs.D)
         return max(math.sqrt(m), m / (2.0 * self.runs.least))
 

@@ -179,7 +179,7 @@ MEMBERS = 10
 """Members of the ensemble by default: the published number."""
 
 GRID_MEMBERS = 60
-"""Least number of members of the grid search by default. With ten, their random numbers of clusters alone may decide
+"""Smallest number of members of the grid search by default. With ten, their random numbers of clusters alone may decide
 between good partitions."""
 
 SHATTERED = 0.6

@@ -27,19 +27,21 @@ MOST_WEIGHT = 1e100
 """Greatest C: its square and the squared counts of steps must stay finite."""
 
 MOST_STEPS = 10**8
-"""Most steps that are taken unless `t_max` asks for more: seconds for a few samples. A fit that needs more, with a
-`step_tol` of 1e-9 for example, would run for hours, and its steps would be smaller than their own rounding."""
+"""Largest number of steps that are taken unless `t_max` asks for more: seconds for a few samples. A fit that needs
+more, with a `step_tol` of 1e-9 for example, would run for hours, and its steps would be smaller than their own
+rounding."""
 
 WHOLE_BYTES, LONG_BYTES = 32 * 1024**2, 256 * 1024**2
-"""Most memory for all inner products at once: in a run that may stop after few steps, and in a run of several passes,
-where they are used more often."""
+"""Largest memory for all inner products at once: in a run that may stop after few steps, and in a run of several
+passes, where they are used more often."""
 
 FIRST_STEPS, CHUNK_STEPS = 256, 1024
 """Steps of the first stretch, which doubles from then on, and most steps of a stretch without all inner products, for
 which those between its samples are computed anew."""
 
 CHUNK_WORK = 100_000_000
-"""Most steps times samples of a stretch with all inner products, some 0.1 s, so that Ctrl-C takes effect soon."""
+"""Largest number of steps times samples of a stretch with all inner products, some 0.1 s, so that Ctrl-C takes effect
+soon."""
 
 LEVEL_SLACK = 1e-9
 """Part of the level by which it is lowered with ``level="quantile"``, above the rounding of a kernel sum."""
@@ -314,7 +316,7 @@ class SgdIterate:
 
     @property
     def longest_stretch(self) -> int:
-        """Most steps of one stretch: Ctrl-C takes effect soon, and its samples have few inner products."""
+        """Largest number of steps of one stretch: Ctrl-C takes effect soon, and its samples have few inner products."""
         return CHUNK_STEPS if self.whole is None else max(1, CHUNK_WORK // self.products.n)
 
     def advance(self, drawn: Indices, may_end: bool) -> bool:

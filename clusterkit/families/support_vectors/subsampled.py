@@ -21,7 +21,7 @@ from clusterkit.samples.coding import Coded
 __all__ = ["Subsampled"]
 
 FEWEST_DRAWN = 2
-"""Least number of samples drawn: a domain around a single sample has no extent."""
+"""Smallest number of samples drawn: a domain around a single sample has no extent."""
 
 
 def _domain_paths(solver: Solver) -> dict[type[Space], Path]:

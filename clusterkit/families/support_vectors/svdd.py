@@ -203,7 +203,7 @@ DEFAULT_C = 1.0
 """C without a parameter: no sample is an outlier."""
 
 SMALLEST_TOLERANCE = 1e-12
-"""Least tolerance for the slack of the level: below it rounding decides which samples lie outside."""
+"""Smallest tolerance for the slack of the level: below it rounding decides which samples lie outside."""
 
 
 def _as_tuple(value: Any) -> Any:

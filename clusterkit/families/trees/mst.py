@@ -28,7 +28,8 @@ def _edges(value: object) -> str | None:
 
 
 BYTES_A_ROW = 400
-"""Most bytes that a row takes besides its coordinates: lists of neighbours, edges, bounds, and the k-d tree."""
+"""Largest number of bytes that a row takes besides its coordinates: lists of neighbours, edges, bounds, and the k-d
+tree."""
 
 
 @final

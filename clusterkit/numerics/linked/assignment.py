@@ -16,7 +16,7 @@ from clusterkit._typing import Array, Indices, Labels
 __all__ = ["BUDGET", "LinkedLabels", "cheapest_labels"]
 
 BUDGET = 5e7
-"""Most costs that the branch and bound reads: some tenths of a second."""
+"""Largest number of costs that the branch and bound reads: some tenths of a second."""
 
 
 @final

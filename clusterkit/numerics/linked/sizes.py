@@ -31,13 +31,13 @@ from clusterkit.numerics.linked.assignment import BUDGET, cheapest_labels
 __all__ = ["SizedLabels", "SizedProblem", "cheapest_sized"]
 
 ROUNDS = 3
-"""Most rounds of steps 2 and 3: prices change little after the second."""
+"""Largest number of rounds of steps 2 and 3: prices change little after the second."""
 
 EXACT_CELLS = 1500
-"""Most items times clusters of a problem that goes to HiGHS: some hundredths of a second to a second."""
+"""Largest number of items times clusters of a problem that goes to HiGHS: some hundredths of a second to a second."""
 
 EXACT_NODES = 2000
-"""Most nodes of its branch and bound: nodes, not seconds, so that results do not depend on the machine."""
+"""Largest number of nodes of its branch and bound: nodes, not seconds, so that results do not depend on the machine."""
 
 DRAWN = 4
 """Rows drawn for each row with weights, for the prices."""

@@ -93,7 +93,8 @@ def _blocks(places: Indices) -> Iterator[Indices]:
 
 
 LEAF, FILTERED_LEAF = 32, 64
-"""Most rows of a leaf, in double and in single precision: smaller leaves spend the time on nodes instead."""
+"""Largest number of rows of a leaf, in double and in single precision: smaller leaves spend the time on nodes
+instead."""
 
 LISTED = 8
 """Neighbours that are found at once: most rows have a denser one among them, which mutual reachability asks for, and of

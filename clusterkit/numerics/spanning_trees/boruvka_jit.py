@@ -378,11 +378,12 @@ def renumber_task(t: int, component: Indices, renumbered: Indices) -> None:
 
 
 GUESSES = 12
-"""Most guesses, each with a count of the values up to it, before the rest is searched one by one. A guess is on the
-straight line between the last two, so three or four suffice unless many of the numbers are equal."""
+"""Largest number of guesses, each with a count of the values up to it, before the rest is searched one by one. A guess
+is on the straight line between the last two, so three or four suffice unless many of the numbers are equal."""
 
 STEPS = 2
-"""Most values below the k-th smallest from which it is reached step by step, each step a pass over all values."""
+"""Largest number of values below the k-th smallest from which it is reached step by step, each step a pass over all
+values."""
 
 MANY = 10
 """Values between two guesses from which on a straight line between them is likely to miss by more than one."""

@@ -244,7 +244,7 @@ LEAST_SIDE = 5
 
 
 def least_side(n: int) -> int:
-    """Fewest rows on both sides of an edge of the whole tree that has a mass: max(5, round(√n / 2))."""
+    """Smallest number of rows on both sides of an edge of the whole tree that has a mass: max(5, round(√n / 2))."""
     return max(LEAST_SIDE, round(math.sqrt(n) / 2))
 
 

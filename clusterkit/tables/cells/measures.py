@@ -96,7 +96,7 @@ WHOLE = 1.0
 """Largest share of a whole that is written without percent."""
 
 IN_PERCENT = 10.0
-"""Least maximum of a column in percent from which new rows up to `WHOLE` are taken for shares of 1."""
+"""Smallest maximum of a column in percent from which new rows up to `WHOLE` are taken for shares of 1."""
 
 
 def split(text: str) -> tuple[str, str]:

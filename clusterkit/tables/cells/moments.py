@@ -13,7 +13,8 @@ from clusterkit._typing import AnyArray
 __all__ = ["Moments", "Sizes"]
 
 MOST_VALUES = 2
-"""Most distinct values that are kept: whether a column has one, two or more of them decides how it is used."""
+"""Largest number of distinct values that are kept: whether a column has one, two or more of them decides how it is
+used."""
 
 ROUNDING = 1e-9
 """Largest relative difference of sums that counts as none."""

@@ -113,14 +113,14 @@ EMPTY = 0.01
 each."""
 
 SHORTEST_GAP = 2
-"""Fewest consecutive hours without times for the day to be counted from their middle."""
+"""Smallest number of consecutive hours without times for the day to be counted from their middle."""
 
 CLOCK_NAME = re.compile(r"time|hour|clock|hhmm|uhr|(^|[\W_])(dep|arr|departure|arrival|start|end)([\W_]|$)")
 """Names of columns of times of day. Of numbers up to 2359 by chance four in ten have minutes above 59, so that twenty
 different minutes below show a clock in columns of any name, and six in those."""
 
 FEWEST_TIMES = 20
-"""Fewest numbers that are checked for times."""
+"""Smallest number of numbers that are checked for times."""
 
 LONGEST_RUN = 13.0
 """Hours below which times written as 1:23:45, with seconds and without a zero before the hour, are durations; a column

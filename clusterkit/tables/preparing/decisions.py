@@ -285,7 +285,8 @@ def _name(mark: str) -> str:
 
 
 NAME, REASON = 60, 200
-"""Most characters of a name and of a reason in an error: those of a damaged file may be as long as the file."""
+"""Largest number of characters of a name and of a reason in an error: those of a damaged file may be as long as the
+file."""
 
 ALMOST_EMPTY = 0.95
 """Share of gaps from which a column is left out: the filled values would outweigh the observed ones."""
@@ -340,8 +341,8 @@ and this difference divided by its standard error, from which gaps carry informa
 is no coincidence among the pairs of a hundred columns."""
 
 UNEVEN, CERTAIN = 0.2, 3.0
-"""Least mean resultant length of a part of dates on its circle, or on the circle turned twice as fast, and the same in
-units of what chance gives: parts that are spread evenly show no groups, and only blur others."""
+"""Smallest mean resultant length of a part of dates on its circle, or on the circle turned twice as fast, and the same
+in units of what chance gives: parts that are spread evenly show no groups, and only blur others."""
 
 ONE_DAY = 1e-4
 """Difference of the length of the mean from 1 up to which dates are of one day of the year, which leap years move."""
@@ -357,7 +358,7 @@ MOST_TIMES = 1e6
 """Ratio from which only its power of ten is worth reading."""
 
 FEWEST_GAPS = 5
-"""Fewest gaps that are tested for information."""
+"""Smallest number of gaps that are tested for information."""
 
 
 def decide(sums: TableSums, wishes: Preparation, drop: frozenset[str]) -> tuple[tuple[ColumnPlan, ...], str, str]:

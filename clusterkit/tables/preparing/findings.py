@@ -135,7 +135,8 @@ WARNS = {
 """The warning for each kind, in their order: for each column, or with all columns in it."""
 
 MOST, COLUMNS, CELLS = 8, 5, 3
-"""Most columns that a sentence of the paragraph names, and a warning, and cells of a column that a warning shows."""
+"""Largest number of columns that a sentence of the paragraph names, and a warning, and cells of a column that a warning
+shows."""
 
 FIRST = {MONTH_FIRST: "month", DAY_FIRST: "day"}
 """Part of the date that stands first, by the order of day and month."""

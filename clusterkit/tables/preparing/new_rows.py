@@ -44,7 +44,7 @@ UNLIKELY = 0.05
 """Probability, by the share of gaps in the fit, below which a column of gaps only is odd."""
 
 FEWEST_OTHERS = 10
-"""Fewest rows for which it is odd that all levels are rare or new."""
+"""Smallest number of rows for which it is odd that all levels are rare or new."""
 
 
 @final

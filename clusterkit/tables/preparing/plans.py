@@ -595,11 +595,11 @@ GAP_CHOICES = ("similar", "typical")
 """Methods of filling gaps, the default first."""
 
 MOST_DONORS = 500
-"""Most rows that are kept: enough to have some in every cluster of a few per cent, and few enough that a million rows
-with gaps are compared with all of them within seconds."""
+"""Largest number of rows that are kept: enough to have some in every cluster of a few per cent, and few enough that a
+million rows with gaps are compared with all of them within seconds."""
 
 MOST_CELLS = 2_000_000
-"""Most features of all donors together: 16 MiB in every model."""
+"""Largest number of features of all donors together: 16 MiB in every model."""
 
 PAIRS = 2**20
 """Distances computed at a time: 8 MiB."""
@@ -745,17 +745,17 @@ def has_gaps(plans: Sequence[ColumnPlan]) -> bool:
 
 
 FEWEST = 10
-"""Fewest numbers for which a typical size is compared; with fewer only the extremes are."""
+"""Smallest number of numbers for which a typical size is compared; with fewer only the extremes are."""
 
 TIMES = 8.0
 """Factor above which typical sizes differ: ten, as from millimetres to centimetres, less what samples of some dozens of
 rows vary."""
 
 CERTAIN = 5.0
-"""Least difference in standard errors, so that no random rows of a table differ."""
+"""Smallest difference in standard errors, so that no random rows of a table differ."""
 
 SPREADS = 1.0
-"""Least difference in standard deviations of the fit: of two groups of equal number, either one alone does not
+"""Smallest difference in standard deviations of the fit: of two groups of equal number, either one alone does not
 differ."""
 
 

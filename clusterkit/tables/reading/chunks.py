@@ -23,10 +23,10 @@ from clusterkit.tables.reading.table import Table
 __all__ = ["CHUNK_ROWS", "TEXT_ENDINGS", "TextReading", "lines_of", "table_chunks", "text_form"]
 
 CHUNK_ROWS = 2**16
-"""Most rows of a piece."""
+"""Largest number of rows of a piece."""
 
 CHUNK_CELLS = 2**22
-"""Most cells of a piece of several rows: 32 MiB of numbers, and some times that while they are texts."""
+"""Largest number of cells of a piece of several rows: 32 MiB of numbers, and some times that while they are texts."""
 
 HEAD_BYTES = 2**20
 """Bytes of a text from which its form is found out: more than the thousand rows that a table read whole is judged by,

@@ -17,11 +17,11 @@ from clusterkit.tables.reading.frames import MICROSECONDS, NA, NONE, Column, as_
 __all__ = ["RowSample", "equal_rows"]
 
 MOST_ROWS = 2000
-"""Most rows that are kept while a table is read: four times those of `clusterkit.tables.preparing.plans`, which are
-chosen among them when it is known which columns are used."""
+"""Largest number of rows that are kept while a table is read: four times those of `clusterkit.tables.preparing.plans`,
+which are chosen among them when it is known which columns are used."""
 
 MOST_CELLS = 4_000_000
-"""Most cells of these rows: 32 MiB of numbers, and some times that of texts."""
+"""Largest number of cells of these rows: 32 MiB of numbers, and some times that of texts."""
 
 Keys = NDArray[np.uint64]
 

@@ -36,7 +36,7 @@ from clusterkit.tables.reading.unpacking import check_archive
 __all__ = ["read_spreadsheet"]
 
 MOST_SHEETS = 5
-"""Most sheets that an error names."""
+"""Largest number of sheets that an error names."""
 
 
 def read_spreadsheet(title: str, header: bool | None, sheet: str | int, hidden: str = "keep") -> Table:

@@ -73,7 +73,7 @@ matrices are preferred, 8 to 25 times as fast on Ionosphere."""
 MOST_PRODUCTS = 1e12
 """Pairs times centres up to which products of matrices are used with `BY_DISTANCES` attributes or more."""
 DISTANCE_BYTES = 2**30
-"""Most memory for the distances of the points to the centres, by which segments are tested."""
+"""Largest memory for the distances of the points to the centres, by which segments are tested."""
 DISTANCE_MARGIN, DISTANCE_ROUNDING = 1e-9, 1e-14
 """Relative error of kernel sums from distances: the second times the largest squared length, at least the first."""
 WORK = 50_000_000

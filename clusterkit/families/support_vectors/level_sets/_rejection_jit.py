@@ -57,7 +57,8 @@ FINE = 0.03
 MOST = {2: 512, 3: 128}
 """Largest number of cells along an axis, by dimension: at most 2 MiB of states and 16 MiB of table."""
 CELLS_PER_POINT = 8
-"""Most cells along an axis over the d-th root of the number of points: for few points a coarse map is enough."""
+"""Largest number of cells along an axis over the d-th root of the number of points: for few points a coarse map is
+enough."""
 SMALLEST_EXTENT = 1e-12
 """Extent of the map along an axis on which all points are equal."""
 MARGIN = 1e-6

@@ -52,15 +52,15 @@ TRIED_FIRST = 8
 LOOKED_AT = 48
 """Neighbours of each point among which points of other components are looked for."""
 ROUNDS = 3
-"""Most rounds of candidates; a round that joins nothing is the last."""
+"""Largest number of rounds of candidates; a round that joins nothing is the last."""
 MOST_LARGE = 40
-"""Most large components whose pairs are tried: beyond that a partition is shattered."""
+"""Largest number of large components whose pairs are tried: beyond that a partition is shattered."""
 NEIGHBOURING = 8
 """Other large components, the nearest ones, that are tried from the nearest and the innermost points of each."""
 NEAREST_LARGE = 3
 """Large components to whose nearest point segments from every point are tried, the nearest ones."""
 MOST_LINE_TERMS = 20_000_000
-"""Most points times large components times centres up to which such segments are tried."""
+"""Largest number of points times large components times centres up to which such segments are tried."""
 
 
 @final
