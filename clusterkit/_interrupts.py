@@ -13,9 +13,9 @@ __all__ = ["ctrl_c_waits"]
 
 @contextmanager
 def ctrl_c_waits() -> Iterator[None]:
-    """While it lasts Ctrl-C is only noted; at the end it takes effect, as it would have before.
+    """Delay Ctrl-C to the end of the context.
 
-    Signals reach the main thread only: elsewhere nothing is changed. Who ignores Ctrl-C, or ends by it, is left alone.
+    Signals reach the main thread only: elsewhere nothing is changed. A program that ignores Ctrl-C, or ends by it, still does.
     """
     before = signal.getsignal(signal.SIGINT)
     if threading.current_thread() is not threading.main_thread() or not callable(before):

@@ -41,7 +41,7 @@ OURS: weakref.WeakSet[Any] = weakref.WeakSet()
 
 
 class _Announcement(event.Listener):
-    """Says once that compiled code is missing: the wait would have no reason otherwise."""
+    """Says once that compiled code is missing, so that users know why they wait."""
 
     def __init__(self) -> None:
         self.waiting = True
@@ -54,7 +54,7 @@ class _Announcement(event.Listener):
             LOG.warning("Compiling the loops of this method for its first use, which takes some seconds; %s.", later)
 
     def on_end(self, event: Any) -> None:
-        """Nothing is said."""
+        """Say nothing at the end of a compilation."""
 
 
 ANNOUNCEMENT = _Announcement()
@@ -150,7 +150,7 @@ def _undisturbed(compile: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 @contextlib.contextmanager
 def _cycles_wait() -> Iterator[None]:
-    """While it lasts no cycles of references are looked for, unless someone else asks for it."""
+    """Switch the garbage collection of reference cycles off while the context lasts."""
     before = gc.isenabled()
     gc.disable()
     try:
@@ -179,13 +179,13 @@ def _with_versioned_index(dispatcher: Any) -> Any:
 
 
 def _cache_file(function: Any) -> Any:
-    """Where the compiled code of a function is kept on disk; None for what has no such place."""
+    """File of the compiled code of a function on disk; None if it has none."""
     dispatcher = getattr(function, "dispatcher", function)
     return getattr(getattr(dispatcher, "_cache", None), "_cache_file", None)
 
 
 def _stamp(value: Any) -> str:
-    """The source of a compiled function, with those that it imports; of another value, an empty text."""
+    """Source of a compiled function and of those that it imports; empty for any other value."""
     if isinstance(value, types.ModuleType):
         inside = vars(value).values() if value.__name__.endswith("_jit") else ()
         return "".join(sorted({_stamp(each) for each in inside if not isinstance(each, types.ModuleType)}))
@@ -194,7 +194,7 @@ def _stamp(value: Any) -> str:
 
 
 def _or_nothing(load: Callable[..., Any], nothing: Callable[[], Any]) -> Callable[..., Any]:
-    """What is loaded; nothing where that fails, so that it is compiled and written anew."""
+    """The loaded code; nothing where loading fails, so that the function is compiled and written anew."""
 
     @functools.wraps(load)
     def load_or_nothing(*arguments: Any) -> Any:
@@ -207,7 +207,7 @@ def _or_nothing(load: Callable[..., Any], nothing: Callable[[], Any]) -> Callabl
 
 
 _compiled: set[tuple[object, str]] = set()
-"""What `has_compiled` was right about: it stays so."""
+"""Functions that `has_compiled` has found compiled: they stay so."""
 
 
 def has_compiled(function: object, part: str = "") -> bool:

@@ -25,13 +25,13 @@ Array: TypeAlias = NDArray[np.floating[Any]]
 """An array of float32 or float64 numbers inside the library; shapes are given where a matrix is born."""
 
 Floats: TypeAlias = Array
-"""The same, as a user gets it."""
+"""An array of float32 or float64 numbers that a user gets."""
 
 Labels: TypeAlias = NDArray[np.integer[Any]]
 """Integer labels, shape (n,); -1 is noise."""
 
 Indices: TypeAlias = NDArray[np.integer[Any]]
-"""Numbers of rows, of columns, or of other arrays' entries."""
+"""Positions of rows, of columns, or of entries of other arrays."""
 
 Counts: TypeAlias = NDArray[np.integer[Any]]
 """Whole numbers that count something: sizes of clusters, repetitions of rows, steps."""

@@ -56,7 +56,7 @@ class _Line(logging.Handler):
     """Writes the message of a record to standard error."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Write it, above a progress bar if there is one."""
+        """Write the message, above a progress bar if there is one."""
         from clusterkit.cli import console
 
         console.text(record.getMessage(), err=True, dim=True)

@@ -90,7 +90,7 @@ def _is_of_output(error: OSError) -> bool:
 
 
 def _forget_output() -> None:
-    """Have standard output go nowhere: Python would write what is left again at exit, and complain."""
+    """Redirect standard output to nothing: at exit Python would write what is left again, and fail."""
     if sys.stdout is sys.__stdout__ and sys.stdout is not None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 

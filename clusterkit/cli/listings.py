@@ -25,7 +25,7 @@ __all__ = [
 
 
 SHORT = 3
-"""Letters up to which a word that is looked for is no part of another one: "em" is not in "elements"."""
+"""A search word of at most this many letters matches whole words only: "em" is not found in "elements"."""
 
 AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 """The option that all three commands have."""

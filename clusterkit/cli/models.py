@@ -158,12 +158,12 @@ def _matched(model: ModelFile, table: Table, chosen: list[int]) -> list[int]:
 
 
 def _fold(name: str) -> str:
-    """A name without what people write in several ways: case and blanks."""
+    """A name without case and blanks, which people write in several ways."""
     return " ".join(name.casefold().split())
 
 
 def _folded(table: Table, chosen: list[int]) -> dict[str, str]:
-    """The names of columns by what `_fold` makes of them."""
+    """Names of columns by their form from `_fold`."""
     return {_fold(table.names[j]): table.names[j] for j in chosen}
 
 

@@ -255,7 +255,7 @@ class PreparationOptions(NamedTuple):
     sphere: bool = True
 
     def of_metric(self, metric: str | None) -> PreparationOptions:
-        """The same, with columns as they are where whole rows are compared: their scales would turn directions."""
+        """These options without scaling where a metric compares whole rows: scaled columns have other directions."""
         if metric in (None, "euclidean"):
             return self
         return self._replace(scale="none" if self.scale == "auto" else self.scale, sphere=False)
@@ -275,7 +275,7 @@ class PreparationOptions(NamedTuple):
             for option in OVERRULED
         }
         drop = tuple(name for name in table.names if name not in chosen)
-        # the table has the mark before decimals and the order of dates, which are not those of every table to come
+        # decimal mark and order of dates are those of the table: later tables may have others
         return Preparation(
             **uses,
             drop=drop,

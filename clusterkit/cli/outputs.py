@@ -47,7 +47,7 @@ TABS = (".tsv", ".tab")
 
 
 def check(outputs: Mapping[str, str | None], inputs: Iterable[str] = ()) -> None:
-    """Raise `BadInput` before the work for a file that could not be written after it, or that must not be.
+    """Raise `BadInput` before the work for a file that cannot or must not be written.
 
     Parameters
     ----------

@@ -82,7 +82,7 @@ class Costs(ABC):
 @final
 @attrs.frozen(eq=False)
 class _Table:
-    """Part of a pass: the costs of a block, to be put behind each other."""
+    """Part of a pass: the costs of a block, which are concatenated."""
 
     def __call__(self, rows: slice, costs: Array) -> RowsInOrder:
         return RowsInOrder((costs,))

@@ -132,7 +132,7 @@ class Codec(Labeler[Scores]):
 
     @final
     def decode(self, rows: Array, k: int) -> Labels:
-        """Labels of rows of scores, where these lie."""
+        """Labels of rows of scores, on their device."""
         xp = array_namespace(rows)
         if self.largest:
             return xp.argmax(rows, axis=1)  # a table of costs would be one more to write
@@ -195,7 +195,7 @@ class Decoder(BlockFunction):
         return max(self.k, super().table_columns)
 
     def __call__(self, Y: Array) -> Labels:
-        """Labels of raw rows, where these lie."""
+        """Labels of raw rows, on their device."""
         rows = self.extend(Y)
         scale, offsets = self.scale, self.offsets
         if is_device_array(rows):

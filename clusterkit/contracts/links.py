@@ -165,7 +165,7 @@ class LinkedGroups:
         return sums
 
     def take(self, rows: Indices) -> LinkedGroups:
-        """What is known of some of the rows, numbered anew."""
+        """Links and seeds of some of the rows, numbered by their positions among these."""
         number = np.full(self.n, -1)
         number[rows] = np.arange(len(rows))
         inside = number[self.rows] >= 0
@@ -183,7 +183,7 @@ class LinkedGroups:
         return together, int(((one == other) & (one >= 0)).sum())
 
     def report(self, labels: Labels) -> Mapping[str, object]:
-        """What is known and whether these labels keep it, for `resolved_`."""
+        """Facts about the links and seeds, and whether the labels satisfy them, for `resolved_`."""
         together, apart = self.broken(labels)
         facts = {
             "rows": len(self.rows),
@@ -196,7 +196,7 @@ class LinkedGroups:
         return {**facts, **{name: count for name, count in broken.items() if count}}
 
     def numbers(self, labels: Labels, k: int) -> Labels | None:
-        """The number of each of k clusters so that those of the seeds have theirs; None where they have already."""
+        """New labels of k clusters, so that clusters with seeds get the labels of these; None if they have them."""
         seeded = self.seeds[self.groups] >= 0
         clusters, seeds = labels[self.rows[seeded]], self.seeds[self.groups[seeded]]
         inside = clusters >= 0
@@ -258,7 +258,7 @@ class LinkedGroups:
 
 
 def _numbers(clusters: Labels, seeds: Labels, width: int) -> Labels:
-    """The number of each cluster under which most seeds agree; clusters without seeds keep theirs where they can."""
+    """The label of each cluster under which most seeds agree; clusters without seeds keep theirs if it is free."""
     from scipy.optimize import linear_sum_assignment
 
     shared = np.zeros((width, width))
@@ -508,7 +508,7 @@ def _refuse_too_many(
         return
     from clusterkit.numerics.linked.colouring_jit import colouring, dense_core
 
-    # only groups with at least k others that are apart from them can be to blame
+    # only a group that is apart from at least k others can take part in the contradiction
     core = dense_core(links.apart, links.m, k)[0]
     if not core.any() or colouring(links.apart, links.m, k, COLOURING_BUDGET)[0] != 0:
         return

@@ -453,5 +453,5 @@ class MergeTrees(Outcome):
 
     @property
     def reads_features(self) -> bool:
-        """False if the coordinates are those before the last map."""
+        """False if new rows are compared in the coordinates before the last map."""
         return not self.before_last_map

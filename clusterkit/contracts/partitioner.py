@@ -65,7 +65,7 @@ def labels_by_blocks(labels: Labels | BlockLabels, samples: Space) -> Labels:
 @final
 @attrs.frozen(eq=False)
 class GivenLabels:
-    """Labels that are there already, as those of a block.
+    """Labels known beforehand, given out block by block.
 
     Parameters
     ----------

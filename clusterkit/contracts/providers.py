@@ -66,7 +66,7 @@ def running_distribution() -> str | None:
 
 @contextmanager
 def code_of(distribution: str) -> Iterator[None]:
-    """While code of a distribution runs that is neither the library's nor the user's."""
+    """Context in which code of the distribution of a plugin runs."""
     token = _running.set(None if distribution in (BUILTIN, SESSION) else distribution)
     try:
         yield
@@ -135,7 +135,7 @@ def where(kind: str, name: str, variable: str) -> str:
 
 
 def _read_only(parameters: Mapping[str, object]) -> Mapping[str, object]:
-    """A copy that nobody can change: a recipe handed out is the one in the registry."""
+    """A read-only copy, because a user gets the very recipe that is in the registry."""
     return MappingProxyType(copy.deepcopy(dict(parameters)))
 
 

@@ -430,7 +430,7 @@ class Registry:
 
 @cache
 def plain_word(word: str) -> str:
-    """A name without what spellings differ in: letters in lower case, digits and plus signs.
+    """A name reduced to lower-case letters, digits and plus signs, so that spellings do not differ.
 
     Examples
     --------

@@ -58,10 +58,7 @@ find the number themselves."""
 
 # The weights are those of logistic regressions (ridge, C = 10) of "adjusted Rand index of at least .8 with the
 # generated structure" on 200 generated sets of ten families, each with a weight of 1 / its number of clusters;
-# `UNKNOWN_ALONE` on 77 more. While the form was
-# chosen by cross-validation on these, figures of parts of the shapes and named sets were visible, so the figures on
-# those are not strictly blind. `UNKNOWN` is fitted to the answers of the pool on 173 sets that a mixture does not
-# answer: 135 of 216 generated ones, 31 of 36 curves in four to eight columns, and 7 of 11 tables.
+# `UNKNOWN_ALONE` on 77 more. The form was chosen by cross-validation on these sets, but some figures on the shapes and named sets were known by then, so those are not strictly blind. `UNKNOWN` is fitted to the answers of the pool on 173 sets that a mixture does not answer: 135 of 216 generated ones, 31 of 36 curves in four to eight columns, and 7 of 11 tables.
 
 
 @final
@@ -90,7 +87,7 @@ class Evidence:
 
 
 def witnesses(similarity: Array, methods: Sequence[str], finders: Sequence[bool], *, known: bool) -> int | None:
-    """Number of methods one of whose candidates has a similarity of at least .9 to the answer, with its own.
+    """Number of methods, that of the answer included, with a candidate of similarity at least .9 to the answer.
 
     Parameters
     ----------
@@ -149,7 +146,7 @@ FAMILIES = 3
 
 CONFIRMING = 2
 """Families that confirm a single cluster: a third of the six of the default pool. The trees among them find the same
-borders, so that more would demand a method that thinks otherwise."""
+borders, so that more would require a method of another kind."""
 
 SUBSAMPLE = 500
 """Largest number of rows of a subsample of the stability. Two refits of 500 rows cost less than the fit of the 2,000
@@ -305,7 +302,7 @@ def column_agreement(labels: Labels, codes: Labels, *, unions: bool) -> float:
 
 
 def _united(cells: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The table of counts (a, b) with the rows united that have their largest count in one column, (b, b)."""
+    """The table of counts (a, b) with those rows added up that have their largest count in the same column, (b, b)."""
     out: NDArray[np.int64] = np.zeros((cells.shape[1], cells.shape[1]), dtype=np.int64)
     np.add.at(out, cells.argmax(axis=1), cells)
     return out

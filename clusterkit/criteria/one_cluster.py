@@ -113,7 +113,7 @@ MOST_OF_ONE = 0.5
 """Largest confidence in clusters where the tests show no more than one: of 33 generated sets six were right."""
 
 FILLED, FEWEST_STEPS = 0.7, 5
-"""Share of the steps between the least and the largest value that occur, and values, of an attribute that counts."""
+"""An attribute is of counts if at least this share of the steps between its extremes occur, and this many values."""
 
 
 def are_counts(X: Array) -> bool:
@@ -208,7 +208,7 @@ class OneCluster:
 
 
 MOST_VALUES = 0.2
-"""Largest number of distinct values of an attribute with steps, as a share of the rows: five rows each on average."""
+"""An attribute counts as stepped if its distinct values are at most this share of the rows: five rows a value."""
 
 
 def smoothed(X: Array, rng: Rng) -> Array:

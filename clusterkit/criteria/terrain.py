@@ -100,11 +100,11 @@ class Terrain:
         return len(self.core)
 
     def mass(self, place: int) -> float:
-        """The mass of place 1, 2, ... in descending order; 0 beyond the last."""
+        """The mass that is the first, second, ... largest; 0 beyond the last."""
         return float(self.masses[place - 1]) if 1 <= place <= len(self.masses) else 0.0
 
     def adopted(self, labels: Labels) -> Labels:
-        """Labels in which noise (-1) has followed the tree, edges taken shortest first, to a cluster, (n,)."""
+        """Labels in which noise (-1) has joined a cluster along the tree, by the shortest edges first, (n,)."""
         from clusterkit.criteria import _criteria_jit
 
         if not (labels < 0).any():

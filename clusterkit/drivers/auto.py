@@ -327,8 +327,7 @@ class AutoDriver(Driver):
     ) -> DriverResult:
         """Choose among members, at k clusters or, where it is None, at any number.
 
-        Candidates are compared in the coordinates `space`, (n, r), or in X where it is None. What is `known` about the
-        rows goes to every candidate; who ignores it is out.
+        Candidates are compared in the coordinates `space`, (n, r), or in X where it is None. Every candidate gets what is `known` about the rows; methods that ignore it are left out.
         """
         n = len(X)
         if known is not None and n > self.max_rows:
@@ -523,9 +522,9 @@ class AutoDriver(Driver):
 
 
 def _one_cluster(members: Sequence[PoolMember], X: Array, seeds: Seeds, known: Known | None, reason: str) -> FitResult:
-    """All rows in one cluster, by the first member that takes a number, of those with scores of new rows if there are.
+    """All rows in one cluster, by the first member that takes a number, if possible one that scores new rows.
 
-    Without such a member there is nothing but labels.
+    Without such a member there are only labels.
     """
     facts = {"recipe": None, "n_clusters": 1, "reason": reason}
     paths = [(member, member.composition.path) for member in members if not member.finds_number]
@@ -573,7 +572,7 @@ PIECES = {
     "curved": "one piece, curved: it has ends and bends, but no gap",
     "joined": "one piece: from row to row there is a way without a gap",
 }
-"""What rows are that the tests call one piece, by `criteria.one_cluster.OneCluster.piece`."""
+"""Descriptions of rows that the tests take for one piece, by `criteria.one_cluster.OneCluster.piece`."""
 
 
 def perhaps_in_words(facts: Mapping[str, object]) -> str:
@@ -611,7 +610,7 @@ def second_in_words(chosen: int, second: int, *, nested: bool) -> str:
 
 
 CONFIRMS = 0.7
-"""Adjusted Rand index with the clusters of the other columns from which these confirm what restates a column."""
+"""Adjusted Rand index from which the clusters of the other columns confirm clusters that restate a column."""
 
 
 def restated_in_words(facts: Mapping[str, object]) -> str:

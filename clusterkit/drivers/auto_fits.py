@@ -224,7 +224,7 @@ def composition_of(parameters: Mapping[str, object], n_clusters: int | None) -> 
 @final
 @attrs.frozen(eq=False)
 class Known:
-    """What is known about all rows of a fit: it is passed to every candidate, and who breaks or ignores it is out.
+    """Links, seeds and weights of all rows of a fit, for every candidate; one that breaks or ignores them is left out.
 
     Parameters
     ----------
@@ -240,7 +240,7 @@ class Known:
     sample_weight: Array | None = None
 
     def on(self, c: Composition, driver: Driver | None) -> Composition:
-        """The composition with it; raises `IncompatibleStages` where a stage or the driver ignores it."""
+        """The composition with links, seeds and weights; raises `IncompatibleStages` where a stage or the driver ignores it."""
         if self.sample_weight is not None:
             deaf = [] if driver is None or driver.weighted else [Problem("driver", f"'{driver.name}' counts rows")]
             c = weighted(c, self.sample_weight, self.n, deaf)
@@ -427,7 +427,7 @@ class Fits:
         try:
             fitted = self.fit(member, k).fit
         except FAILURES as error:
-            # at few clusters links may be impossible that are kept at more
+            # links that hold with many clusters may be impossible with few
             only_here = self.known is not None and isinstance(error, Infeasible)
             self.errors[member.name, k] = f"{member.name} at {k}" if only_here else member.name, error
             return None, False

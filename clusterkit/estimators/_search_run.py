@@ -65,8 +65,8 @@ class SearchInProgress:
             return
         from joblib import Parallel, delayed
 
-        # copies on write: compiled functions take no arrays that cannot be written to
-        # workers that ignore Ctrl-C: this process hears it too and ends them, without a traceback of each
+        # mapped with copy on write, because compiled functions refuse read-only arrays
+        # workers ignore Ctrl-C: this process gets it too, and ends them without a traceback of each
         parallel = Parallel(
             n_jobs=self.workers, return_as="generator_unordered", mmap_mode="c", initializer=_ignore_ctrl_c
         )

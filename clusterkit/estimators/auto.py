@@ -546,7 +546,7 @@ n_features_in_
 
         if self.preparation is not None and not isinstance(self.preparation, Preparation):
             raise InvalidParameter(f"preparation must be a Preparation or None, got {self.preparation!r}")
-        # another metric compares whole rows, of which scales of single columns would make others
+        # other metrics compare whole rows, whose directions a scaling of single columns would change
         default = Preparation() if self.metric == "euclidean" else Preparation(scale="none", sphere=False)
         if self.metric == "haversine":
             frame: Any = X  # tables of PyArrow have column_names

@@ -60,16 +60,13 @@ from clusterkit.tables.preparing.plans import CategoryColumn
 __all__ = ["MOST_ROWS", "SAMPLE", "Court", "TableAnswer", "is_judged", "is_judged_array", "restated_column"]
 
 FEWEST_COLUMNS, MOST_COLUMNS = 4, 300
-"""Numbers from which a table is judged by its columns though all of them are numbers without gaps; and most columns:
-above, likelihoods of thousands of parameters decide nothing."""
+"""Smallest number of columns from which a table of numbers without gaps is judged by its columns too, and largest number: with more, likelihoods of thousands of parameters decide nothing."""
 
 FEWEST_ROWS, MOST_ROWS = 20, 200_000
-"""Rows from which columns are judged, as of fewer roles mean nothing; and up to which all are, as of more the mixture
-takes minutes."""
+"""Smallest number of rows by which columns are judged, since roles in fewer mean nothing; and largest number of which all are used, since a mixture of more takes minutes."""
 
 SAMPLE = 20_000
-"""Rows of the sample by which more are judged: the mixture of them takes less time than the pool, and a cluster of one
-in a thousand rows has 20."""
+"""Rows of the sample by which larger tables are judged: its mixture takes less time than the pool, and a cluster of one in a thousand rows has 20 of them."""
 
 COMPONENTS = 6
 """Clusters of the mixture that gives the roles: clusters of any shape are covered by several."""
@@ -312,7 +309,7 @@ class Court:
                 known[k] = self.mixture(k)
             return known[k]
 
-        # a number whose clusters are pieces of others is not right; where all numbers have such, all count
+        # a number of clusters is wrong if they are pieces of others; if that holds for all numbers, all count
         numbers = [k for k in numbers if not _has_pieces(at(k))] or numbers
         most = max(values[k] for k in numbers) - one
         if most <= 0:
@@ -492,7 +489,7 @@ class Court:
         """The answer of the mixture, beside which the pool stands."""
         mixture, k = best.fit, n_with_samples(best.fit.labels)
         confidence = best.confidence
-        # of other tables the pool was told the number, so that it says nothing of that
+        # for other tables the pool was given the number of clusters, so that its answer is no evidence for it
         knows_number = self.driver.n_clusters is not None or self.is_of_numbers
         if knows_number and similarity >= SAME_STRUCTURE and n_with_samples(pool.fit.labels) == k:
             confidence = max(confidence, _confidence(pool))

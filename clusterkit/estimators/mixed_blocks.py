@@ -150,7 +150,7 @@ class _Prepared:
 
     @classmethod
     def of(cls, fitted: FittedPreparation, *, features: bool, codes: bool) -> Self:
-        """With the features, or with numbers and codes, or with both."""
+        """The prepared rows: features, numbers and codes, or both."""
         forms = [coded for coded, wanted in ((False, features), (True, codes)) if wanted]
         width = sum(len(fitted.names_of_codes if coded else fitted.features) for coded in forms)
         return cls(tuple(attrs.evolve(fitted, coded=coded) for coded in forms), width)
@@ -242,7 +242,7 @@ def _of_all_rows(fit: FitResult, rows: Rows, engine: Engine) -> FitResult:
     )  # fmt: skip
     label = Predicted(predictor)
     labels = engine.labels(label, rows, rows.d)
-    # a component that some row of the sample has may have none of all rows
+    # a component with rows in the sample may have none among all rows
     numbers = numbering(sizes_of(labels, label, predictor.k, engine, rows, rows.d))
     if numbers is not None:
         fit = renumbered(fit, numbers, columns=True)

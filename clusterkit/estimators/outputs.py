@@ -320,7 +320,7 @@ class _ScoresOfRows(BlockFunction):
     extend: Any
 
     def __call__(self, rows: slice, X: Array) -> Array:
-        """Whatever their place is."""
+        """The scores, on any device."""
         return self.extend(X)
 
 

@@ -125,7 +125,7 @@ def labels_again(
 ) -> Labels | None:
     """Labels of a copy of a model, with other parameters, fitted to other rows; None where it cannot be fitted to them.
 
-    Nothing is warned of: nobody gets this fit.
+    Warnings are suppressed, because nobody gets this fit.
     """
     from sklearn.base import clone
 
@@ -283,7 +283,7 @@ def prepared_for(model: FittedAttributes, table: object, preparation: Preparatio
 
 
 def not_of_repeated_columns() -> AbstractContextManager[None]:
-    """Context in which nobody hears of columns that say the same: a mixture makes all but one of them redundant."""
+    """Context without warnings of columns that say the same: a mixture makes all but one of them redundant."""
     from clusterkit.tables.preparing.redundant_columns import RepeatedColumns
 
     return ignoring(RepeatedColumns)

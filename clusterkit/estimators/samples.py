@@ -425,7 +425,7 @@ def checked(
 
 @contextmanager
 def _pairs(estimator: BaseEstimator, X: object, featuremap: FeatureMap | None, reset: bool) -> Iterator[None]:
-    """While X is checked that may have values of pairs: a sparse X is refused, and what new rows are is said."""
+    """Context for the check of an X of values of pairs: it refuses a sparse X and explains what new rows are."""
     kind = "" if featuremap is None else featuremap.takes_pairs
     what = "distances" if kind == "distances" else "kernel values"
     if kind and issparse(X):

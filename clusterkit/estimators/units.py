@@ -25,8 +25,7 @@ FEW_COLUMNS = 32
 """Columns up to which numpy adds up each of them faster where it is in one piece of memory."""
 
 MOST_ROWS, MOST_NUMBERS = 10_000, 2_000_000
-"""Rows from which spreads are estimated, and the numbers in fewer wide ones: their standard error is then below one per
-cent, and two of 768 columns, where it is no matter for a factor of ten."""
+"""Largest number of rows and of entries from which spreads are estimated. The standard error is below one per cent with so many rows, and two per cent with so many entries in 768 columns, too little to matter for a factor of ten."""
 
 FEW_ROWS = 20
 """Rows below which chance alone may make the spreads of columns in one unit differ by the factor that is warned of."""

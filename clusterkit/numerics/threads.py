@@ -371,7 +371,7 @@ class _Job(Generic[Key, Data, Value]):
 
 def _work(todo: SimpleQueue[_Job[Key, Data, Value] | None]) -> None:
     """Work loop of a thread: one job after the other, until the queue gives None."""
-    # the number of threads of OpenMP is one of each thread, unlike that of BLAS
+    # OpenMP has a number of threads for each thread, BLAS one for the process
     with undivided(), _controller().limit(limits=1, user_api="openmp"):
         while (job := todo.get()) is not None:
             job.run()

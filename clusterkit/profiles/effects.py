@@ -94,7 +94,7 @@ def _of_block(values: Array, sample: GroupedSample, counts: Array) -> list[Array
     middle = weights @ filled / total
     centred = np.where(present, values - middle, 0.0)
     spread = np.sqrt(weights @ np.square(centred) / total)
-    # a spread that is rounding only is none
+    # a spread that is only rounding counts as 0
     spread[spread <= 1e-12 * np.abs(middle)] = 0.0
     unit = np.where(spread > 0, spread, 1.0)
     centred = np.where(spread > 0, centred / unit, 0.0)

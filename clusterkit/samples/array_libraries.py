@@ -155,7 +155,7 @@ def has_array_api(function: object) -> bool:
     >>> has_array_api(len)
     False
     """
-    # a class that is called has the property itself, which is no answer
+    # on a class the attribute is the property itself, and not its value
     return _stated(function, "array_api") is True
 
 

@@ -133,7 +133,7 @@ class Coded:
         return sums
 
     def _hits(self, labels: Labels, dtype: np.dtype | type) -> Array:
-        """The unit vector of each label, (b, k), where the labels lie."""
+        """The unit vector of each label, (b, k), on the device of the labels."""
         xp = array_namespace(labels)
         numbers = xp.arange(self.k, dtype=labels.dtype, device=labels.device)
         hits: Array = xp.astype(labels[:, None] == numbers[None, :], getattr(xp, np.dtype(dtype).name))

@@ -259,7 +259,7 @@ def side_by_side(function: Callable[[Task], T], tasks: Iterable[Task], most: int
             ended.set()
             raise
 
-    # filters of warnings are those of the process: what threads leave of each other's is undone at the end
+    # warning filters belong to the process: what threads have left of each other's filters is undone at the end
     with warnings.catch_warnings():
         passed = in_threads(work, ((copy_context(), task) for task in tasks), most)
         try:

@@ -26,7 +26,7 @@ SHARES, LEAST = (2000, 800, 400, 200, 100, 40), 10
 """Smallest sizes of a cluster that are tried: these fractions of the rows, and never fewer than that many."""
 
 WIDEST = 8
-"""Widest gaps of each tree whose middle is tried, for each least size."""
+"""Number of the widest gaps of each tree in whose middles a cut is tried, for each smallest size."""
 
 OFFSET = 0.02
 """Added to similarities before their logarithm: below it two clusters are as good as unconnected."""
@@ -51,7 +51,7 @@ READ = 36
 
 @attrs.frozen(eq=False, kw_only=True)
 class _Cut:
-    """What is said of one cut of all trees; `Layer` has its labels."""
+    """Facts about one cut of all trees; `Layer` has its labels."""
 
     stability: float
     persistence: float
@@ -228,7 +228,7 @@ class _Cuts:
         ]
 
     def opened(self, counts: Sequence[int]) -> tuple[int, ...]:
-        """The numbers of splits, of each tree no more than there are."""
+        """Numbers of splits, each at most the number that its tree has."""
         return tuple(min(len(splits), count) for splits, count in zip(self.splits, counts, strict=True))
 
     def draft(self, opened: tuple[int, ...]) -> _Draft:

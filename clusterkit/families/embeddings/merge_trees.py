@@ -151,7 +151,7 @@ def merge_tree(graph: NeighbourGraph, Y: Array | None, rng: Rng) -> MergeTree:
     if n < 3:
         return MergeTree(np.arange(n), np.array([[0, 1]])[: n - 1], np.ones(n - 1), np.ones(n))
     starts, tails, weights = _weights(index if Y is None else _nearest_in(Y, index))
-    # of so few digits that sums of them are exact, and so the same in any order
+    # rounded to so few digits that their sums are exact, and so the same in any order
     weights = np.rint(weights * DIGITS) / np.float64(DIGITS)
     edges = starts, tails, weights
     community: Labels = np.arange(n)

@@ -104,7 +104,7 @@ class TiledLoop:
         self.X, self.C, self.sizes = X, C, sizes
         self.settings, self.record = settings, record
         self.origin = X[:: max(1, len(X) // ORIGIN_ROWS)].mean(axis=0)
-        # a power of 2, so that nothing is rounded; one that is a number for denormal numbers too
+        # a power of 2, so that nothing is rounded; it is finite for denormal numbers too
         self.scale = 2.0 ** min(1000, -int(np.frexp(np.abs(C - self.origin[:, None]).max())[1]))
         if not self._lay(np.float32):
             self._lay(np.float64)
@@ -422,7 +422,7 @@ class _DriftLoop:
 
         record = self.record
         done, why, interrupted = 0, codes.GOING, False
-        # not by `clusterkit.contracts.iteration`: a compiled loop makes the iterations, and numerics stands below
+        # `clusterkit.contracts.iteration` cannot run these iterations: a compiled loop of numerics makes them
         try:
             while done < rule.max_iter and why == codes.GOING:
                 stop = min(rule.max_iter, done + ITERATIONS_PER_CALL)

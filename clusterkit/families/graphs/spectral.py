@@ -255,7 +255,7 @@ class Graph(FeatureMap):
     normalize: bool = params.flag(True)
     diffusion_time: float = params.real(0.0, at_least=0.0)
     regularization: float = params.real(0.0, at_least=0.0)
-    # no `params.choice`: the laws try every word of those, and the second needs an extra
+    # not `params.choice`, because the laws would try both words, and the second needs an optional package
     neighbors_method: Literal["exact", "approximate"] = params.free("exact", _method, invalid=("fast", None, 1))
     landmarks: int | Literal["all"] | None = params.free(None, _landmarks, invalid=(0, 1, 1.5, "some"))
 

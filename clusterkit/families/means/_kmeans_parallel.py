@@ -1,4 +1,4 @@
-"""Centres scattered over many rows: k-means||, a start in a few passes whatever the number of clusters."""
+"""The start k-means||: it draws centres in a few passes over the rows, whatever the number of clusters."""
 
 from __future__ import annotations
 

@@ -138,8 +138,7 @@ def minimise_gaussian(
     """
     search = WorkingSetSearch(points, bounds, kernel, tol, max_iter, pool_bytes, sizes, {} if pools is None else pools)
     interrupted, gradient, n_checks = False, None, 0
-    # not by `clusterkit.contracts.iteration`: sets are solved within sets, Ctrl-C leaves a feasible point at any
-    # depth, and how the search ended follows from the gap after it
+    # `clusterkit.contracts.iteration` cannot run this search: sets are solved within sets, Ctrl-C has to leave a feasible point at any depth, and the gap after the search says how it ended
     try:
         root = search.solve_all() if start is None else search.improved(points, bounds, start.copy(), tol, is_root=True)
         beta, gradient = root.beta, root.gradient
@@ -158,7 +157,7 @@ def minimise_gaussian(
     except KeyboardInterrupt:
         interrupted, gradient = True, None
         beta = search.feasible_beta()
-    # Where tol is tiny, weights that are set to 0 must not be able to open the gap again.
+    # Where tol is tiny, weights may be set to 0 only where this cannot open the gap again.
     snapped = snapped_to_bounds(beta, bounds, min(BETA_ZERO, 1e-3 * tol))
     if gradient is None:
         gradient = search.gradient(points, snapped, is_root=True)

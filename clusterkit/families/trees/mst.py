@@ -80,7 +80,7 @@ class Mst(Solver):
 
     n_neighbors: int = params.integer(5, at_least=1)
     min_samples: int | None = params.integer(None, at_least=1, optional=True)
-    # no `params.choice`: the laws are those of the exact tree
+    # not `params.choice`, because the laws would try every word, and they hold for the exact tree alone
     edges: int | Literal["all"] = params.free("all", _edges, invalid=(0, 1, 1.5, "some", None))
 
     @property

@@ -697,7 +697,7 @@ def _scale(plans: Sequence[ColumnPlan], sums: TableSums, wishes: Preparation) ->
     ]
     if not numbers and not any(isinstance(plan, DateColumn) for plan in plans):
         return "none", "no column is a number"
-    # both halves of a place have one unit, and spreads of longitudes say nothing where they end
+    # latitude and longitude have one unit, and the spread of longitudes means nothing where they wrap around
     several = [(plan.name, its) for plan, its in numbers if not plan.flag and plan.sphere != "longitude"]
     if any(plan.used and not isinstance(plan, NumberColumn) for plan in plans) or any(
         (len(plan.features) > 1 and not getattr(plan, "sphere", ""))

@@ -214,7 +214,7 @@ class Preparation:
     def _sums_of(self, block: object, columns: list[Column]) -> BlockSums:
         title = getattr(block, "title", "the table")
         shared = {column.name: column.header for column in columns if column.header}
-        # names of a file are unique; of a frame all that have one are meant
+        # column names of a file are unique; in a frame a name means all columns that have it
         meant = () if isinstance(block, HoldsFrame) else columns
         drop = frozenset({*self.drop, *(column.name for column in meant if column.header in self.drop)})
         if not len(columns[0].values):
