@@ -15,7 +15,8 @@ __all__ = ["ctrl_c_waits"]
 def ctrl_c_waits() -> Iterator[None]:
     """Delay Ctrl-C to the end of the context.
 
-    Signals reach the main thread only: elsewhere nothing is changed. A program that ignores Ctrl-C, or ends by it, still does.
+    Signals reach the main thread only: elsewhere nothing is changed. A program that ignores Ctrl-C, or ends by it,
+    still does.
     """
     before = signal.getsignal(signal.SIGINT)
     if threading.current_thread() is not threading.main_thread() or not callable(before):

@@ -27,8 +27,8 @@ class FeatureMap(Stage):
     kind: ClassVar[str] = "featuremap"
     reads: ClassVar[Literal["passes", "all"]] = "all"
     """How `fit` reads the samples. "passes": by ``samples.reduce(part)``, what is derived from that, and
-    ``samples.rows(index)``, wherever they lie; it then returns a `FittedMap`. "all": by ``samples.points``, which are
-    then in memory."""
+    ``samples.rows(index)``, in memory or elsewhere; it then returns a `FittedMap`. "all": by ``samples.points``, which
+    are then in memory."""
     gives: ClassVar[type[Space]] = FeatureSpace
     """The type of space that comes out: features, a kernel or distances."""
     nonnegative: ClassVar[bool | None] = None

@@ -160,7 +160,7 @@ class LinearRows(BlockFunction):
         return self.transform.apply(Y, self.coefficients)
 
     def on(self, H: Array) -> Array:
-        """H B for a block of features, (b, L) to (b, q), in its type and where it lies."""
+        """H B for a block of features, (b, L) to (b, q), in its type and on its device."""
         xp = array_namespace(H)
         if xp is np:
             return product(H, self.coefficients.astype(H.dtype, copy=False))
@@ -324,7 +324,8 @@ class Domain(Outcome):
     def value(self, Y: Array) -> Array:
         """Value at coordinates Y, (m, d) to (m,); larger is further inside.
 
-        With the mark ``array_api`` of a domain, Y may belong to any library, and the values are float64 where Y lies.
+        With the mark ``array_api`` of a domain, Y may belong to any library, and the values are float64 on the device
+        of Y.
         """
 
 

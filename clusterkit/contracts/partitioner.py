@@ -76,6 +76,6 @@ class GivenLabels:
     array_api: ClassVar[bool] = True
 
     def __call__(self, rows: slice, H: Array) -> Labels:
-        """The labels of the rows, where their features lie."""
+        """The labels of the rows, on the device of their features."""
         labels = self.labels[rows]
         return move_to(labels, H) if is_device_array(H) else labels

@@ -134,7 +134,7 @@ class Finished:
 
 
 class Adder(Protocol):
-    """Computes the parts that an iteration adds up; this is sent to where the rows lie."""
+    """Computes the parts that an iteration adds up; this is sent to the place of the rows."""
 
     def part(self, H: Array, targets: Coded, scores: Array | None) -> Addable:
         """The contribution of a block of rows, see `Summing.part`."""

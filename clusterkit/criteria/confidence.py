@@ -58,7 +58,10 @@ find the number themselves."""
 
 # The weights are those of logistic regressions (ridge, C = 10) of "adjusted Rand index of at least .8 with the
 # generated structure" on 200 generated sets of ten families, each with a weight of 1 / its number of clusters;
-# `UNKNOWN_ALONE` on 77 more. The form was chosen by cross-validation on these sets, but some figures on the shapes and named sets were known by then, so those are not strictly blind. `UNKNOWN` is fitted to the answers of the pool on 173 sets that a mixture does not answer: 135 of 216 generated ones, 31 of 36 curves in four to eight columns, and 7 of 11 tables.
+# `UNKNOWN_ALONE` on 77 more. The form was chosen by cross-validation on these sets, but some figures on the shapes and
+# named sets were known by then, so those are not strictly blind. `UNKNOWN` is fitted to the answers of the pool on 173
+# sets that a mixture does not answer: 135 of 216 generated ones, 31 of 36 curves in four to eight columns, and 7 of 11
+# tables.
 
 
 @final

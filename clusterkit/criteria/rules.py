@@ -78,7 +78,8 @@ TIED = 1e-9
 """Largest difference of two scores that count as equal: far above rounding, far below differences that matter."""
 
 SAME_STRUCTURE = 0.8
-"""Adjusted Rand index from which two clusterings count as the same structure, where the lead of the best candidate is measured, and from which an answer counts as right where the confidence is fitted."""
+"""Adjusted Rand index from which two clusterings count as the same structure, where the lead of the best candidate is
+measured, and from which an answer counts as right where the confidence is fitted."""
 
 LARGEST_MARGIN = 3.0
 """Cap of the margin: larger margins are no stronger evidence."""

@@ -327,7 +327,8 @@ class AutoDriver(Driver):
     ) -> DriverResult:
         """Choose among members, at k clusters or, where it is None, at any number.
 
-        Candidates are compared in the coordinates `space`, (n, r), or in X where it is None. Every candidate gets what is `known` about the rows; methods that ignore it are left out.
+        Candidates are compared in the coordinates `space`, (n, r), or in X where it is None. Every candidate gets what
+        is `known` about the rows; methods that ignore it are left out.
         """
         n = len(X)
         if known is not None and n > self.max_rows:

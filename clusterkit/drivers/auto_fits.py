@@ -240,7 +240,7 @@ class Known:
     sample_weight: Array | None = None
 
     def on(self, c: Composition, driver: Driver | None) -> Composition:
-        """The composition with links, seeds and weights; raises `IncompatibleStages` where a stage or the driver ignores it."""
+        """The composition with links, seeds and weights; raises `IncompatibleStages` where a stage ignores them."""
         if self.sample_weight is not None:
             deaf = [] if driver is None or driver.weighted else [Problem("driver", f"'{driver.name}' counts rows")]
             c = weighted(c, self.sample_weight, self.n, deaf)

@@ -32,7 +32,7 @@ class SingleDriver(Driver):
     estimator: ClassVar[str] = "clusterkit.estimators.pipeline:Pipeline"
 
     def run(self, compositions: Sequence[Composition], X: ArrayOrSamples, seeds: Seeds) -> DriverResult:
-        """Fit the one composition to X, shape (n, d), wherever the samples lie; there is no report."""
+        """Fit the one composition to X, shape (n, d), in memory or elsewhere; there is no report."""
         composition = self.single(compositions)
         if composition.rows is not None:
             return DriverResult(fit_on_sample(composition, composition.rows, X, seeds))

@@ -60,13 +60,16 @@ from clusterkit.tables.preparing.plans import CategoryColumn
 __all__ = ["MOST_ROWS", "SAMPLE", "Court", "TableAnswer", "is_judged", "is_judged_array", "restated_column"]
 
 FEWEST_COLUMNS, MOST_COLUMNS = 4, 300
-"""Smallest number of columns from which a table of numbers without gaps is judged by its columns too, and largest number: with more, likelihoods of thousands of parameters decide nothing."""
+"""Smallest number of columns from which a table of numbers without gaps is judged by its columns too, and largest
+number: with more, likelihoods of thousands of parameters decide nothing."""
 
 FEWEST_ROWS, MOST_ROWS = 20, 200_000
-"""Smallest number of rows by which columns are judged, since roles in fewer mean nothing; and largest number of which all are used, since a mixture of more takes minutes."""
+"""Smallest number of rows by which columns are judged, since roles in fewer mean nothing; and largest number of which
+all are used, since a mixture of more takes minutes."""
 
 SAMPLE = 20_000
-"""Rows of the sample by which larger tables are judged: its mixture takes less time than the pool, and a cluster of one in a thousand rows has 20 of them."""
+"""Rows of the sample by which larger tables are judged: its mixture takes less time than the pool, and a cluster of one
+in a thousand rows has 20 of them."""
 
 COMPONENTS = 6
 """Clusters of the mixture that gives the roles: clusters of any shape are covered by several."""

@@ -290,7 +290,7 @@ class Outputs(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         return self
 
     def _extended(self, X: SamplesLike, method: str) -> tuple[Floats, Any]:
-        """Scores or embedding of rows, (m, q), float64, where the rows lie, and the function that gives them."""
+        """Scores or embedding of rows, (m, q), float64, on the device of the rows, and the function that gives them."""
         model = self._fitted()
         check_same_place(model, X, method)
         engine = engine_for(X)

@@ -507,7 +507,7 @@ def check_place(model: Pipeline, composition: Composition, samples: Samples) -> 
 
 
 def takes_arrays(model: Pipeline) -> bool:
-    """Whether arrays of other libraries can be fitted where they lie (scikit-learn's tag `array_api_support`)."""
+    """Whether arrays of other libraries can be fitted on their device (scikit-learn's tag `array_api_support`)."""
     number = getattr(model, "n_clusters", None)
     if model.tuner is not None or is_open(number):
         return False
@@ -537,7 +537,7 @@ def _frozen(value: object) -> object:
 
 
 def _take_arrays(slots: dict[str, object], number: int | None, metric: str) -> bool:
-    """Whether a composition with these slots takes arrays where they lie."""
+    """Whether a composition with these slots takes arrays on their device."""
     # few rows are started and balanced on the host, whatever stage does that
     try:
         c = attrs.evolve(

@@ -1,4 +1,4 @@
-"""Place of an estimator's samples: where they lie, what is fitted and predicted, and where the results go."""
+"""Place of an estimator's samples: where they are, what is fitted and predicted there, and where the results go."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ class PlacedSamples:
         return cls(origin, origin, array)
 
     def in_memory(self) -> Array:
-        """The array, where the samples lie in memory."""
+        """The array, where the samples are in memory."""
         assert self.array is not None
         return self.array
 
@@ -114,7 +114,7 @@ class PlacedSamples:
         return on_host() if on_device and isinstance(self.samples, ArraySamples) else nullcontext()
 
     def place(self, model: FittedAttributes) -> None:
-        """Move the results of the fit to where the samples lie, and set the names of the columns."""
+        """Move the results of the fit to the place of the samples, and set the names of the columns."""
         if self.origin is None:
             return
         rows = self.origin.rows
@@ -129,7 +129,7 @@ class PlacedSamples:
             model.__dict__.pop("feature_names_in_", None)
 
     def placed_report(self, report: dict[str, object]) -> dict[str, object]:
-        """The report of a driver with its arrays where the samples lie."""
+        """The report of a driver with its arrays on the device of the samples."""
         rows = None if self.origin is None else self.origin.rows
         if not isinstance(rows, ArrayRows):
             return report
@@ -156,7 +156,7 @@ def rows_in_memory(model: FittedAttributes, X: Array) -> Rows:
 
 
 def predicted(model: FittedAttributes, X: SamplesLike) -> Labels:
-    """Labels of new samples, wherever they lie, (m,).
+    """Labels of new samples, in memory or elsewhere, (m,).
 
     Raises
     ------

@@ -25,7 +25,8 @@ FEW_COLUMNS = 32
 """Columns up to which numpy adds up each of them faster where it is in one piece of memory."""
 
 MOST_ROWS, MOST_NUMBERS = 10_000, 2_000_000
-"""Largest number of rows and of entries from which spreads are estimated. The standard error is below one per cent with so many rows, and two per cent with so many entries in 768 columns, too little to matter for a factor of ten."""
+"""Largest number of rows and of entries from which spreads are estimated. The standard error is below one per cent with
+so many rows, and two per cent with so many entries in 768 columns, too little to matter for a factor of ten."""
 
 FEW_ROWS = 20
 """Rows below which chance alone may make the spreads of columns in one unit differ by the factor that is warned of."""

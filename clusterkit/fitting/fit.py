@@ -1,4 +1,4 @@
-"""Runs a composition on samples, wherever they lie: map, prepare, start, loop.
+"""Runs a composition on samples, in memory or elsewhere: map, prepare, start, loop.
 
 Warns if fewer clusters than were asked for have samples, and if there are fewer distinct samples than clusters.
 """
@@ -308,7 +308,7 @@ def _space_by_passes(c: Composition, samples: EngineSamples, seeds: Seeds) -> Ro
 
 
 def _space_of_host(featuremap: FeatureMap, samples: EngineSamples, task: Task, rng: Rng) -> RowsSpace:
-    """The features of all rows by a map that needs them at once, made on the host and sent to where the rows lie."""
+    """The features of all rows by a map that needs them at once, made on the host and sent to the place of the rows."""
     X = samples.whole(
         f"the {samples.n:,} rows of featuremap '{featuremap.name}', which is made on the host",
         "Fit fewer rows, and label the others by predict.",
@@ -435,7 +435,7 @@ def _start(bound: BoundComposition, space: RowsSpace, codec: Codec, index: int) 
 
 
 def _of_samples(bound: BoundComposition, labeling: BalancedLabeling) -> BalancedLabeling:
-    """The labels of a start whose scores are on the host, moved to where the samples lie."""
+    """The labels of a start whose scores are on the host, moved to the device of the samples."""
     if not isinstance(bound.samples, EngineSamples):
         return attrs.evolve(labeling, exact=_predicts(bound, labeling, labeling.labels))
     labels = bound.samples.placed(labeling.labels.astype(np.intp, copy=False))
@@ -506,7 +506,7 @@ def result_of(
     labeling: BalancedLabeling,
     missing_clusters: Callable[[], str | None],
 ) -> FitResult:
-    """The result of a fit, wherever the samples lie: only here the best start becomes a result.
+    """The result of a fit, in memory or elsewhere: only here the best start becomes a result.
 
     Parameters
     ----------

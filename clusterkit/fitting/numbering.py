@@ -63,7 +63,7 @@ class Renumbered(BlockFunction):
 @final
 @attrs.frozen(eq=False)
 class RenumberedBlocks(BlockFunction):
-    """Labels of a block of rows with other numbers of the clusters, where they lie.
+    """Labels of a block of rows with other numbers of the clusters, on their device.
 
     Parameters
     ----------
@@ -127,7 +127,7 @@ def numbering(
 def renumbered(labeling: H, numbers: Labels, columns: bool) -> H:
     """A labelling, or a fit, with other numbers of its clusters in scores, memberships and predictor.
 
-    Its labels are left to the caller, who knows where they lie.
+    The caller renumbers its labels, because it knows their device.
 
     Parameters
     ----------

@@ -243,7 +243,7 @@ class Digest(Protocol):
 
 
 def digest_of(rows: slice, labels: Labels) -> Digest:
-    """The digest of the labels of a block; computed where they lie."""
+    """The digest of the labels of a block; computed on their device."""
     if is_device_array(labels):
         return MixedDigest(_mixed(rows, labels))
     return _Hashed(hashlib.blake2b(np.ascontiguousarray(labels).data, digest_size=16).digest())
@@ -360,7 +360,7 @@ class BlockLabeler(BlockFunction):
         return move_to(labels, H) if is_device_array(H) else labels, scores
 
     def _started(self, rows: slice, X: Array, H: Array) -> Labels:
-        """The labels of the start, where the features lie."""
+        """The labels of the start, on the device of the features."""
         assert self.start is not None
         if not is_device_array(H):
             seen = H if self.start_transform is None else self.start_transform(X)

@@ -1,4 +1,4 @@
-"""The samples of a fit before any map, in memory or read by an engine: the only place that knows where they lie.
+"""The samples of a fit before any map, in memory or read by an engine: the only module that knows where they are.
 
 The engine is found by the type of the samples, without importing a package, and by the device chosen for this process.
 """
@@ -95,7 +95,7 @@ class Samples(ABC):
     def labels(self, predict: Predict, width: int, before: str = "the prediction") -> Labels:
         """Labels of all samples by a predictor of raw rows, (n,), in blocks of `width` features.
 
-        The labels lie where the samples lie, and may be lazy there.
+        The labels are on the device of the samples, and may be lazy there.
 
         Raises
         ------
@@ -261,7 +261,7 @@ class EngineSamples(Samples):
         return self.engine.labels(OfFiniteRows(Predicted(predict), self.rows.names, before), self.rows, width)
 
     def placed(self, labels: Labels) -> Labels:
-        """Labels (n,) of the host where the samples lie."""
+        """Labels (n,) of the host, moved to the device of the samples."""
         return self.engine.placed(labels, self.rows)
 
     def table(self, function: Predict, width: int) -> Array:

@@ -203,7 +203,7 @@ WIDEST = 128
 def compiled_pays(n: int, width: int, k: int) -> bool:
     """Whether `clusterkit.numerics.nearest_jit` should compare n rows of `width` attributes with k centres.
 
-    A function of these sizes alone, so that the same data meet the same arithmetic wherever they lie.
+    A function of these sizes alone, so that the same data meet the same arithmetic in memory or elsewhere.
 
     Examples
     --------

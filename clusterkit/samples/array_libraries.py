@@ -1,9 +1,9 @@
 """The functions of the library that an array belongs to, by the array API standard, and the way to the host and back.
 
 A function or class that is written against the array namespace of its block carries the mark ``array_api = True``: it
-takes blocks of numpy and of every other library of the standard, and leaves its results where the block lies. Code
-without the mark gets a copy of the block on the host. `BlockFunction` derives the mark of a composed function from its
-parts.
+takes blocks of numpy and of every other library of the standard, and leaves its results on the device of the block.
+Code without the mark gets a copy of the block on the host. `BlockFunction` derives the mark of a composed function from
+its parts.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def array_namespace(H: object) -> ModuleType:
     """numpy for its arrays and for sparse rows, at the cost of a comparison of types; else what the array names.
 
     The functions of a block (the part of a sum, the scores of rows) are written against this namespace, so that they
-    run where the block lies. Nothing is imported for arrays of numpy.
+    run on the device of the block. Nothing is imported for arrays of numpy.
 
     Raises
     ------
@@ -123,7 +123,7 @@ def is_device_array(array: object) -> bool:
 
 
 def to_host(array: T) -> T:
-    """The array as one of numpy: itself, or a copy where it lies on a device; sums of arrays by their method `to_host`.
+    """The array as one of numpy: itself, or a copy if it is on a device; sums of arrays by their method `to_host`.
 
     Examples
     --------
@@ -148,7 +148,7 @@ def to_host(array: T) -> T:
 
 
 def has_array_api(function: object) -> bool:
-    """Whether a function, a method's object or a stage has the mark: it takes blocks where they lie.
+    """Whether a function, a method's object or a stage has the mark: it takes blocks on their device.
 
     Examples
     --------
@@ -179,7 +179,7 @@ def _stated(function: object, mark: str) -> object:
 
 
 def block_for(function: object, block: Array) -> Array:
-    """A block as a function takes it: where it lies, or on the host if the function lacks the mark."""
+    """A block as a function takes it: on its device, or on the host if the function lacks the mark."""
     return block if not is_device_array(block) or has_array_api(function) else to_host(block)
 
 
@@ -187,7 +187,7 @@ class BlockFunction:
     """Base of the frozen attrs classes that are sent to where rows lie: maps, parts of passes, functions of rows.
 
     Their marks follow from their members, the fields that hold functions: callables, what has a method `part`, and what
-    states a mark itself, as codecs and domains do; of a tuple, its entries. The object takes blocks where they lie if
+    states a mark itself, as codecs and domains do; of a tuple, its entries. The object takes blocks on their device if
     all its members do, and its widest table is the widest of theirs. A class without members states its marks as class
     attributes, and so does one whose own code knows better.
 
@@ -209,7 +209,7 @@ class BlockFunction:
 
     @property
     def array_api(self) -> bool:
-        """Whether all members take blocks where they lie; False without members."""
+        """Whether all members take blocks on their device; False without members."""
         members = [*self._members()]
         return bool(members) and all(map(has_array_api, members))
 
@@ -248,7 +248,7 @@ def as_type(array: Array, dtype: np.dtype | type) -> Array:
 
 
 def to_device_of(array: A, block: AnyArray, dtype: np.dtype | type | None = None) -> A:
-    """A copy of a small array of the host where a block lies; an array that is there already stays as it is.
+    """A copy of a small array of the host on the device of a block; an array that is there already stays as it is.
 
     The copies of the last `REMEMBERED` arrays are kept, so that the constants of an iteration are not sent for every
     block. The array must not be changed afterwards.

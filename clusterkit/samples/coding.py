@@ -107,7 +107,7 @@ class Coded:
         return self.block(slice(None))
 
     def device_targets(self, H: Array) -> Array:
-        """All targets times the weights, (n, R q), in the type of a block of another library, where that lies."""
+        """All targets times the weights, (n, R q), in the type of a block of another library, on its device."""
         xp = array_namespace(H)
         labels = move_to(self.labels, H)
         flat = labels[0, :] if self.starts == 1 else xp.reshape(xp.permute_dims(labels, (1, 0)), (-1,))

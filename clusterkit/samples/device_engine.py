@@ -302,7 +302,7 @@ class ArrayRows:
         return
 
     def block(self, rows: slice) -> Array:
-        """Neighbouring rows where they lie."""
+        """Neighbouring rows on their device."""
         return cast("Array", self.source[rows.start : rows.stop, :])
 
     def read(self, rows: slice) -> Array:
@@ -373,7 +373,7 @@ class DeviceEngine(Engine):
         return self.base.rows_of_tables(function, X, width, sizes)
 
     def placed(self, labels: Labels, rows: Rows) -> Labels:
-        """Labels of a fit in memory where the rows lie."""
+        """Labels of a fit in memory, moved to the device of the rows."""
         if isinstance(rows, ArrayRows):
             return self.device.put(labels)
         return self.base.placed(labels, rows)
@@ -404,7 +404,7 @@ class DeviceEngine(Engine):
         return labels
 
     def values(self, function: Callable[[slice, Array], A], rows: Rows, width: int) -> A:
-        """The values of all rows, where the rows lie: labels (n,) as int64, or a table (n, q)."""
+        """The values of all rows, on the device of the rows: labels (n,) as int64, or a table (n, q)."""
         if not isinstance(rows, ArrayRows):
             computed = (
                 self._computed(function, rows, width)
@@ -472,5 +472,5 @@ class _ByHost:
     device: Device
 
     def __call__(self, rows: slice, X: Array) -> Any:
-        """The values where the block lies."""
+        """The values on the device of the block."""
         return self.device.put(np.asarray(self.function(rows, to_host(X))))

@@ -142,7 +142,7 @@ class Device:
         return make(self.name)
 
     def active(self) -> AbstractContextManager[object]:
-        """While blocks are computed there: CuPy computes on one device at a time, the others where the arrays lie."""
+        """While blocks are computed there: CuPy computes on one device at a time, the others where the arrays are."""
         return cast("AbstractContextManager[object]", self.handle) if self.library == "cupy" else nullcontext()
 
     def put(self, array: A) -> A:

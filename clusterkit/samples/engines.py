@@ -48,7 +48,7 @@ class Engine(ABC):
     )
     """Advice for a composition that needs all rows at once: how to fit a sample of the engine's collections."""
     trains_pairs: ClassVar[bool] = False
-    """Whether `of_pairs` and `named` are implemented, by which clusterkit-min-max trains where the rows lie."""
+    """Whether `of_pairs` and `named` are implemented, by which clusterkit-min-max trains on the device of the rows."""
 
     @abstractmethod
     def rows(self, X: object) -> Rows:

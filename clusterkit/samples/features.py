@@ -172,7 +172,7 @@ class Gram(BlockFunction):
 
 
 def squared_distances_to(H: Array, point: Array) -> Array:
-    """Squared distances of the rows of H (m, L) to one point (L,), from differences, (m,) float64 where they lie."""
+    """Squared distances of the rows of H (m, L) to one point (L,), from differences, (m,) float64 on their device."""
     if is_device_array(H):
         return row_squares(as_type(H, np.float64) - to_device_of(point, H, np.float64))
     difference = H - point.astype(np.float64, copy=False)
@@ -282,7 +282,7 @@ class FeatureSpace(Space):
     def reduce(self, part: Callable[[slice, Array], Part]) -> Part:
         """One pass: the sum of ``part(rows, H_b)`` over all blocks, in the one order of `clusterkit.samples.sums`.
 
-        A solver that reads the features by this method alone runs wherever the samples lie; `part` must then be a
+        A solver that reads the features by this method alone runs in memory or elsewhere; `part` must then be a
         frozen callable that pickles. Several threads may call `part` at once, so it may write only to the rows of its
         own block.
         """

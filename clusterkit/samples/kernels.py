@@ -1,4 +1,4 @@
-"""Kernel functions between points, and sums of Gaussian kernels by matrix products where the rows lie.
+"""Kernel functions between points, and sums of Gaussian kernels by matrix products on the device of the rows.
 
 The products are for rows of another library of the array API. Rows of numpy are served by compiled loops
 (`clusterkit.numerics.gaussian_jit`).
@@ -76,7 +76,7 @@ class Centres:
     origin : array of shape (d,)
     root : float
     points : array of shape (s, d)
-        Scaled, float64, where the rows lie.
+        Scaled rows, float64, on their device.
     by_products : bool
         Whether they are near enough to each other for squared distances by matrix products.
     factor : array of shape (d + 2, s)
@@ -150,7 +150,7 @@ def rows_at(points: Array, index: Indices) -> Array:
 
 
 def left_with(points: Array, labels: Labels) -> Labels:
-    """Labels of numpy, (b,), as an array of the library of the points, where they lie."""
+    """Labels of numpy, (b,), as an array of the library of the points, on their device."""
     there: Labels = move_to(labels, points) if is_device_array(points) else labels
     return there
 
@@ -162,7 +162,7 @@ EXPLICIT_SUMS = 512
 class Kernel(ABC):
     """A positive semidefinite function of two points.
 
-    A kernel that takes rows of any library of the array API, and leaves its values where they lie, says so by the
+    A kernel that takes rows of any library of the array API, and leaves its values on their device, says so by the
     attribute ``array_api = True`` (`clusterkit.samples.array_libraries`).
     """
 
@@ -215,7 +215,7 @@ class Gaussian(Kernel):
         """Weighted sums of the kernel values of each row with all centres, by compiled loops.
 
         Up to `EXPLICIT_SUMS` attributes the value of a row does not depend on the other rows. Rows of another library
-        than numpy: by matrix products, in float64 where they lie.
+        than numpy: by matrix products, in float64 on their device.
         """
         spend(Y.shape[0] * len(centres))
         if (xp := array_namespace(Y)) is not np:

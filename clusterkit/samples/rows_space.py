@@ -78,7 +78,7 @@ class HostMap:
         return self.transform.width or 0
 
     def __call__(self, Y: Array) -> Array:
-        """Features of raw rows, (m, d) to (m, L), where the rows lie."""
+        """Features of raw rows, (m, d) to (m, L), on the device of the rows."""
         features = self.transform(to_host(Y))
         return move_to(features, Y) if is_device_array(Y) else features
 
@@ -150,7 +150,7 @@ class RowsSpace(FeatureSpace):
         )
 
     def passed(self, function: Callable[[slice, Array], Value]) -> Iterator[tuple[slice, Value]]:
-        """The function of all blocks, by this thread: what reads them, and where they lie, is up to the engine."""
+        """The function of all blocks, by this thread: what reads them, and where, is up to the engine."""
         return ((rows, function(rows, H)) for rows, H in self.blocks())
 
     def blocks(self) -> Iterator[tuple[slice, Array]]:

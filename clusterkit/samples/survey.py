@@ -176,7 +176,7 @@ def draw_weighted(rng: Rng, weights: Array, size: int) -> Indices:
 
 
 def uniforms_of(seed: int, rows: slice, block: AnyArray) -> Array:
-    """Numbers in [0, 1), one for each row of a block, where that lies: those of `uniforms`, bit for bit.
+    """Numbers in [0, 1), one for each row of a block, on its device: those of `uniforms`, bit for bit.
 
     By whole numbers with a sign, which every library has; their products wrap.
     """

@@ -203,7 +203,7 @@ class ChosenColumns(BlockFunction):
         return len(self.index)
 
     def __call__(self, Y: Array) -> Array:
-        """These columns of rows, where they lie."""
+        """These columns of rows, on their device."""
         if is_device_array(Y):
             xp = array_namespace(Y)
             columns: Array = xp.stack([Y[:, int(j)] for j in self.index], axis=1)
@@ -241,7 +241,7 @@ class Transform(BlockFunction):
     def feature_error(self) -> float:
         """Relative error by which the features of equal rows may differ: 0 if they are no sums of products, or float64.
 
-        A product of matrices rounds a row by where it lies in its block. The error of float64 is that of distances.
+        A product of matrices rounds a row by its position in its block. The error of float64 is that of distances.
         """
         exact = all(isinstance(step, IdentityMap) or scaling_of(step) is step for step in self.steps)
         return 0.0 if exact or self.dtype == np.float64 else float(np.finfo(self.dtype).eps)
@@ -249,7 +249,7 @@ class Transform(BlockFunction):
     def __call__(self, Y: Array) -> Array:
         """Features of the rows of Y, (m, d) to (m, L); sparse rows stay sparse until a step makes them dense.
 
-        Rows of another library of the array API give features of that library, where they lie.
+        Rows of another library of the array API give features of that library, on their device.
         """
         H = as_type(Y, self.dtype) if is_device_array(Y) else as_rows(Y, self.dtype)
         for step in self.steps:

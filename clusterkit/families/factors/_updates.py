@@ -318,7 +318,7 @@ class FoldIn(BlockFunction):
 
     @property
     def array_api(self) -> bool:
-        """Whether rows are folded in where they lie: by coordinate descent, of features that are computed there."""
+        """Whether rows are folded in on their device: by coordinate descent, of features that are computed there."""
         return self.update.kind == "hals" and has_array_api(self.products)
 
     @property

@@ -135,7 +135,8 @@ def factorise_gram(space: FeatureSpace, C: float | None, df: float, weights: Arr
 
 
 def _factorise(M: Array, C: float | None, df: float, spectrum: Callable[[], tuple[Array, Array]]) -> RegularisedInverse:
-    # the fit has a number of threads that suits its products; eigenvalues of some thousand features need one thread, and a second one that finds no idle core makes them fifty times as slow
+    # the fit has a number of threads that suits its products; eigenvalues of some thousand features need one thread,
+    # and a second one that finds no idle core makes them fifty times as slow
     with limited_threads(M.size):
         return _factorised(M, C, df, spectrum)
 

@@ -204,7 +204,7 @@ def _loop_pays(H: Any, k: int) -> bool:
 
 
 def _of_labels(scores: Array, labels: Labels) -> Array:
-    """The score of each row for its label, (b,), where the scores lie."""
+    """The score of each row for its label, (b,), on the device of the scores."""
     xp = array_namespace(scores)
     labels = move_to(labels, scores) if is_device_array(scores) else labels
     return xp.take_along_axis(scores, labels[:, None], axis=1)[:, 0]

@@ -102,7 +102,7 @@ class NearestMeans(BlockFunction):
         return max(self.transform.width or 1, self.table_columns)
 
     def on(self, H: Array) -> Array:
-        """Scores of a block of features, (b, L) to (b, k), float64, where the block lies."""
+        """Scores of a block of features, (b, L) to (b, k), float64, on the device of the block."""
         if is_device_array(H):
             scores, lengths = self._shifted(as_type(H, np.float64))
             return self._with_zeros(scores - lengths[:, None], lengths)
@@ -161,7 +161,7 @@ class NearestMeans(BlockFunction):
         return any(np.count_nonzero(others) > 1 for others in near)  # each centre is near itself
 
     def _sent(self, H: Any) -> tuple[Any, Any, Any]:
-        """The rounded origin (L,), twice the centres about it (L, k) and their squared lengths (k,), where H lies."""
+        """Rounded origin (L,), twice the centres about it (L, k), their squared lengths (k,), on the device of H."""
         return device_copy(self, H, lambda: self._rounded(H), "centres")
 
     def _rounded(self, H: Any) -> tuple[Any, Any, Any]:
@@ -331,7 +331,7 @@ class FeatureGeometry:
 
     @classmethod
     def of(cls, space: FeatureSpace, weights: Array | None = None) -> FeatureGeometry:
-        """Two passes over the features, wherever they lie; `weights` (n,) count the samples."""
+        """Two passes over the features, in memory or elsewhere; `weights` (n,) count the samples."""
         origin = space.mean(weights)
         return cls(space.transform, origin, space.reduce(_RadiiAbout(origin, weights)))
 

@@ -119,7 +119,8 @@ class _FeatureCentroids(PassSolver):
         assert targets is not None
         before = previous.extend if isinstance(previous, Scores) else None
         space = self.geometry.space
-        # a product with so few columns is no faster on two threads, and the second thread then spins for a while on the core that the loops of the next step need
+        # a product with so few columns is no faster on two threads, and the second thread then spins for a while on the
+        # core that the loops of the next step need
         single = compiled_pays(space.n, space.width, targets.k) and not space.sparse
         with limited_threads(0 if single else THIN):
             finished = solve_by_sums(

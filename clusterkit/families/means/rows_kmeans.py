@@ -126,7 +126,7 @@ class NearestCentre(BlockFunction):
     centres: Array = attrs.field(validator=array("k r"))
 
     def __call__(self, Y: Array) -> Labels:
-        """Labels of raw rows, (p, d) to (p,), where they lie."""
+        """Labels of raw rows, (p, d) to (p,), on their device."""
         from clusterkit.numerics.lloyd import nearest
 
         rows = self.extend(Y)

@@ -186,7 +186,7 @@ class _PcaProjection(BlockFunction):
         return int(self.axes.shape[1])
 
     def __call__(self, Y: Any) -> Array:
-        """Coordinates, (m, d) to (m, r), in the type of Y, where that lies."""
+        """Coordinates, (m, d) to (m, r), in the type of Y, on its device."""
         if is_device_array(Y):
             xp, axes = array_namespace(Y), to_device_of(self.axes, Y, np.float64)
             products = xp.concat([xp.matmul(as_type(chunk, np.float64), axes) for _, chunk in row_chunks(Y)], axis=0)

@@ -66,7 +66,7 @@ class Affine(BlockFunction):
         return len(self.shift)
 
     def __call__(self, Y: Array) -> Array:
-        """Scaled rows, (m, d), computed in float64 and returned in the type of Y, where that lies."""
+        """Scaled rows, (m, d), computed in float64 and returned in the type of Y, on its device."""
         if is_device_array(Y):
             scaled = as_type(Y, np.float64) - to_device_of(self.shift, Y, np.float64)
             scaled *= to_device_of(self.factor, Y, np.float64)
@@ -206,7 +206,7 @@ class UnitRows(BlockFunction):
         return self.columns
 
     def __call__(self, Y: Array) -> Array:
-        """Rows of length 1, (m, d), in the type and form of Y, where that lies; lengths are summed in float64."""
+        """Rows of length 1, (m, d), in the type and form of Y, on its device; lengths are summed in float64."""
         if isinstance(Y, SparseRows):
             csr: Any = Y.csr.copy()
             largest = np.ones(len(Y))

@@ -93,7 +93,7 @@ class Level:
 
 
 def _margins(costs: Any, prices: Array) -> tuple[Any, Any]:
-    """The label of least cost plus price of each row, and how much more the next one costs, where the costs lie."""
+    """The label of least cost plus price of each row, and how much more the next one costs, on their device."""
     if not is_device_array(costs):
         from clusterkit.numerics.transport_jit import margins
 
@@ -109,7 +109,7 @@ def _margins(costs: Any, prices: Array) -> tuple[Any, Any]:
 def split(levels: tuple[Level, ...], costs: Array) -> tuple[Mask, Labels]:
     """Mask of the rows in the border of the last level, and labels of the others, from the first level that decides.
 
-    Both lie where the costs lie.
+    Both are on the device of the costs.
     """
     xp, there = array_namespace(costs), {"device": costs.device} if is_device_array(costs) else {}
     border = xp.ones(costs.shape[0], dtype=xp.bool, **there)

@@ -138,7 +138,8 @@ def minimise_gaussian(
     """
     search = WorkingSetSearch(points, bounds, kernel, tol, max_iter, pool_bytes, sizes, {} if pools is None else pools)
     interrupted, gradient, n_checks = False, None, 0
-    # `clusterkit.contracts.iteration` cannot run this search: sets are solved within sets, Ctrl-C has to leave a feasible point at any depth, and the gap after the search says how it ended
+    # `clusterkit.contracts.iteration` cannot run this search: sets are solved within sets, Ctrl-C has to leave a
+    # feasible point at any depth, and the gap after the search says how it ended
     try:
         root = search.solve_all() if start is None else search.improved(points, bounds, start.copy(), tol, is_root=True)
         beta, gradient = root.beta, root.gradient

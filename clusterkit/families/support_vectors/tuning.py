@@ -48,7 +48,7 @@ SMALLEST_PILE = 2
 """Equal rows at one of few points that are a cluster: far from all others, they are there more than once."""
 
 FEW_POINTS = "rows at few points: each of them is a cluster"
-"""Value of the fact "rule" where the rows lie in piles."""
+"""Value of the fact "rule" where the rows are at few points."""
 
 
 def is_open(stage: Stage, name: str, *alternatives: str) -> bool:

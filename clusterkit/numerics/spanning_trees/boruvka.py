@@ -200,7 +200,8 @@ def build_tree(X: Array, tasks: Tasks, filtered: bool) -> kd.KdTree:
         shift = low / 2 + high / 2
         reach = float((high - low).max())
         scale = 2.0 ** -np.frexp(reach)[1] if reach > 0 else 1.0
-        # error of a distance: the rounding of both points' coordinates, each below 1 in size; and a factor for that of the sums
+        # error of a distance: the rounding of both points' coordinates, each below 1 in size; and a factor for that of
+        # the sums
         slack = 4.0 * 2.0**-24 * np.sqrt(d)
     kind = np.float32 if filtered else np.float64
     tree = kd.KdTree(
