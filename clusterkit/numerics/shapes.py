@@ -63,9 +63,9 @@ class Declared:
     def __call__(self, instance: Any, attribute: attrs.Attribute[Any], value: Any) -> None:
         """Compare the shapes of all fields, when the last of them is set."""
         cls: type = type(instance)
-        names = list(declared(cls))
-        if attribute.name.lstrip("_") == names[-1]:
-            _sizes(cls, {name: getattr(instance, _attribute(cls, name)) for name in names})
+        fields = declared(cls)
+        if attribute.name.lstrip("_") == next(reversed(fields)):
+            _sizes(cls, {name: getattr(instance, _attribute(cls, name)) for name in fields})
 
     def fit(self, what: str, value: object, sizes: Named) -> None:
         """Compare a shape with the sizes of dimensions that are known, and add those that are new."""

@@ -107,15 +107,15 @@ def _wishart_constant(m: float, p: int, scale: float) -> float:
     return -0.5 * m * p * math.log(math.pi) + gammas + 0.5 * nu * p * math.log(scale)
 
 
-def shift_by_covariates(table: MixedTable, sizes: Array, sums: Array, columns: Indices) -> tuple[Array, Array, float]:
+def shift_by_covariates(within: Array, p: int, columns: Indices) -> tuple[Array, Array, float]:
     """Coefficients of the covariates within clusters, the products they explain, and ``-1/2 ln|W'W + I|``.
 
     Parameters
     ----------
-    table : MixedTable
-    sizes : ndarray of shape (k,)
-    sums : ndarray of shape (k, p + w)
-        Sums of `MixedTable.design` over clusters, hard or by posteriors.
+    within : ndarray of shape (p + w, p + w)
+        `MixedTable.within`, of hard clusters or by posteriors.
+    p : int
+        Number of numbers.
     columns : ndarray of shape (c,)
         Columns of the design that the covariates have.
 
@@ -125,12 +125,8 @@ def shift_by_covariates(table: MixedTable, sizes: Array, sums: Array, columns: I
     explained : ndarray of shape (p, p)
     penalty : float
     """
-    p = table.p
-    weights = 1.0 / np.maximum(sizes, 1e-9)
-    W, X = sums[:, columns], sums[:, :p]
-    scaled = W * weights[:, None]
-    G = table.gram[columns[:, None], columns] - scaled.T @ W + np.eye(len(columns))
-    products = table.gram[columns, :p] - scaled.T @ X
+    rows = within[columns]
+    G, products = rows[:, columns] + np.eye(len(columns)), rows[:, :p]
     B = np.linalg.solve(G, products)
     return B, products.T @ B, -0.5 * float(np.linalg.slogdet(G)[1])
 
@@ -155,7 +151,7 @@ def numbers_evidence(
     columns = table.columns_of(covariates)
     B, explained, penalty = None, None, 0.0
     if len(columns):
-        B, explained, penalty = shift_by_covariates(table, sums.sizes, sums.sums, columns)
+        B, explained, penalty = shift_by_covariates(sums.within, table.p, columns)
     if structure == "diag":
         return _diagonal_evidence(table, sums, relevant, columns, B, penalty)
     return _full_evidence(table, sums, structure, relevant, columns, B, explained, penalty, with_gains, prior)
@@ -168,8 +164,7 @@ def _diagonal_evidence(
     members, observed = sums.members, table.observed
     A = table.Z if B is None else np.where(observed, table.X - table.design[:, columns] @ B, 0.0)
     m = members.T @ observed if table.has_gaps else np.repeat(sums.sizes[:, None], table.p, axis=1)
-    first = members.T @ A
-    mean = first / np.maximum(m, 1e-9)
+    mean = members.T @ A / np.maximum(m, 1e-9)
     squares = np.maximum(members.T @ np.square(A) - m * mean**2, 0.0) + m * table.grid
     dependent = normal_evidence(m, mean, squares, number_scale(sums.k)).sum(axis=0) + penalty
     alone = _alone(table)
@@ -212,18 +207,15 @@ def _full_evidence(
     means = shifted / np.maximum(sizes, 1e-9)[:, None]
     scatters: Array
     if structure == "tied":
-        within = G - (first / np.maximum(sizes, 1e-9)[:, None]).T @ first + n * grid
+        within = sums.within[:p, :p] + n * grid
         if explained is not None:
             within = within - explained
         scatters = (within + (means * weights[:, None]).T @ means)[None]
         rows = [float(n)]
     else:
-        A = table.X if B is None else table.X - table.design[:, columns] @ B
-        parts = []
-        for c in np.flatnonzero(used):
-            block = A[sums.members[:, c] > 0] - means[c]
-            parts.append(block.T @ block + sizes[c] * grid + weights[c] * np.outer(means[c], means[c]))
-        scatters = np.array(parts)
+        weighted = means * np.sqrt(weights)[:, None]
+        scatters = sums.scatters(table, B, columns) + sizes[:, None, None] * grid
+        scatters = (scatters + weighted[:, :, None] * weighted[:, None, :])[used]
         rows = [float(m) for m in sizes[used]]
     scale = number_scale(sums.k)
     inside, outside = np.flatnonzero(relevant), np.flatnonzero(~relevant)

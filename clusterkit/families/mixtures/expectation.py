@@ -226,33 +226,88 @@ def maximise(
     counts : ndarray of shape (L, k), optional
         Sums of the posteriors over the rows of each level, where they are known for the categories that count.
     """
-    n, k, r = table.n, P.shape[1], np.flatnonzero(relevant)
-    sizes = P.sum(axis=0)
-    shares = np.log((sizes + PRIOR_COUNT) / (n + PRIOR_COUNT * k))
-    dependent = categories == DEPENDENT
-    places = np.where(dependent, table.offsets[:-1], -1).astype(np.intp)
-    if counts is None:
-        counts = table.indicators.T @ P
-    tables = table.forms.log_probabilities(counts)
-    covariates = np.flatnonzero(categories == COVARIATE) if len(r) else np.empty(0, dtype=np.intp)
-    columns = table.columns_of(covariates)
-    B: Array = np.empty((0, len(r)))
-    shifts: Array = np.zeros((int(table.offsets[-1]), len(r)))
-    A = table.X[:, r]
-    if len(columns):
-        if before is None or structure == "tied":
-            B = shift_by_covariates(table, sizes + MEAN_WEIGHT, P.T @ table.design, columns)[0][:, r]
+    return _Columns.of(table, structure, relevant, categories).maximised(P, counts, before)[0]
+
+
+@final
+@attrs.frozen(eq=False)
+class _Columns:
+    """The columns that count by their roles, which all steps of EM have in common.
+
+    Parameters
+    ----------
+    table : MixedTable
+    structure : {"diag", "tied", "full"}
+    r : ndarray of shape (r,), int
+        The relevant numbers.
+    places : ndarray of shape (q,), int
+        See `MixtureModel`.
+    covariates : ndarray of shape (c,), int
+    X : ndarray of shape (n, r)
+    D : ndarray of shape (n, w)
+        The design of the covariates.
+    products : ndarray of shape (r + w, r + w)
+        Of the columns of both.
+    """
+
+    table: MixedTable
+    structure: Structure
+    r: Indices
+    places: Indices
+    covariates: Indices
+    X: Array
+    D: Array
+    products: Array
+
+    @classmethod
+    def of(cls, table: MixedTable, structure: Structure, relevant: Mask, categories: NDArray[np.int8]) -> _Columns:
+        """The columns with their roles."""
+        r = np.flatnonzero(relevant)
+        places = np.where(categories == DEPENDENT, table.offsets[:-1], -1).astype(np.intp)
+        covariates = np.flatnonzero(categories == COVARIATE) if len(r) else np.empty(0, dtype=np.intp)
+        columns = table.columns_of(covariates)
+        both = np.concatenate([r, columns])
+        products = table.gram[both[:, None], both]
+        return cls(table, structure, r, places, covariates, table.X[:, r], table.design[:, columns], products)
+
+    def maximised(self, P: Array, counts: Array | None, before: MixtureModel | None) -> tuple[MixtureModel, Array]:
+        """M step: the mixture of posteriors, and the numbers less what covariates add to them."""
+        table, k, width = self.table, P.shape[1], len(self.r)
+        sizes = P.sum(axis=0)
+        shares = np.log((sizes + PRIOR_COUNT) / (table.n + PRIOR_COUNT * k))
+        tables = table.forms.log_probabilities(table.indicators.T @ P if counts is None else counts)
+        B: Array = np.empty((0, width))
+        shifts: Array = np.zeros((int(table.offsets[-1]), width))
+        A = self.X
+        if len(self.covariates):
+            if before is None or self.structure == "tied":
+                sums = np.hstack([P.T @ A, P.T @ self.D])
+                within = self.products - (sums / (sizes + MEAN_WEIGHT)[:, None]).T @ sums
+                B = shift_by_covariates(within, width, np.arange(width, len(within)))[0]
+            else:
+                B = _weighted_coefficients(self.D, A, P, before.spreads)
+            A = A - self.D @ B
+            shifts = _shifts_of_levels(table, self.covariates, B)
+        if self.structure == "diag":
+            means, spreads = _diagonal_step(table, P, sizes, A, self.r, k)
         else:
-            B = _weighted_coefficients(table.design[:, columns], A, P, before.spreads)
-        A = A - table.design[:, columns] @ B
-        shifts = _shifts_of_levels(table, covariates, B)
-    if structure == "diag":
-        means, spreads = _diagonal_step(table, P, sizes, A, r, k)
-    else:
-        means, spreads = _covariance_step(table, P, sizes, A, B, r, structure)
-    return MixtureModel(
-        shares, r, means, spreads, table.grid[r], places, tables, shifts, covariates, table.forms
-    )  # fmt: skip
+            means, spreads = _covariance_step(table, P, sizes, A, B, self.r, self.structure)
+        model = MixtureModel(
+            shares, self.r, means, spreads, table.grid[self.r], self.places, tables, shifts, self.covariates,
+            table.forms,
+        )  # fmt: skip
+        return model, A
+
+    def densities(self, model: MixtureModel, A: Array) -> Array:
+        """Densities of the rows of the fit, with gaps left out by "diag", and filled for covariances."""
+        if not len(self.r):
+            return np.zeros((self.table.n, model.k))
+        if model.spreads.ndim == 3:
+            return model._with_covariances(A, np.arange(A.shape[1]))
+        if not self.table.has_gaps:
+            return model._diagonal(A, None)
+        observed = self.table.observed[:, self.r]
+        return model._diagonal(np.where(observed, A, 0.0), observed)
 
 
 def _weighted_coefficients(D: Array, X: Array, P: Array, spreads: Array) -> Array:
@@ -348,10 +403,10 @@ def expectation_maximisation(
     """
     from clusterkit.families.mixtures.posteriors_jit import posteriors
 
-    before, counts, model = -math.inf, None, None
+    columns, before, counts, model = _Columns.of(table, structure, relevant, categories), -math.inf, None, None
     for _ in range(iterations):
-        model = maximise(table, P, structure, relevant, categories, counts, model)
-        P = _densities_of_fit(table, model)
+        model, A = columns.maximised(P, counts, model)
+        P = columns.densities(model, A)
         counts = np.zeros_like(model.tables)
         likelihood = posteriors(P, table.codes, model.places, model.tables, model.shares, counts)
         if likelihood - before < tol * abs(likelihood):
@@ -444,18 +499,3 @@ class ModelSums:
             scatters = self.second - crosses + self.sizes[:, None, None] * grid
             spreads = (scatters + prior) / (self.sizes + width + 3.0)[:, None, None]
         return attrs.evolve(model, shares=shares, tables=tables, means=means, spreads=spreads)
-
-
-def _densities_of_fit(table: MixedTable, model: MixtureModel) -> Array:
-    """Densities of the rows of the fit, with gaps left out by "diag", and filled for covariances."""
-    if not len(model.numbers):
-        return np.zeros((table.n, model.k))
-    A = table.X[:, model.numbers]
-    if len(model.covariates):
-        A = A - table.indicators @ model.shifts
-    if model.spreads.ndim == 2:
-        if not table.has_gaps:
-            return model._diagonal(A, None)
-        observed = table.observed[:, model.numbers]
-        return model._diagonal(np.where(observed, A, 0.0), observed)
-    return model._with_covariances(A, np.arange(A.shape[1]))

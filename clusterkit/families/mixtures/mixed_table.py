@@ -131,6 +131,10 @@ class MixedTable:
         """Whether a number is missing."""
         return not bool(self.observed.all())
 
+    def within(self, sizes: Array, sums: Array) -> Array:
+        """Products of the columns of the design about the means of clusters, by sizes (k,) and sums (k, p + w)."""
+        return np.asarray(self.gram - (sums / np.maximum(sizes, 1e-9)[:, None]).T @ sums)
+
     def take(self, index: Indices) -> MixedTable:
         """The table of some rows."""
         numbers = np.where(self.observed[index], self.Z[index], np.nan)
@@ -162,6 +166,8 @@ class PartitionSums:
         Rows of each level in each cluster.
     members : ndarray of shape (n, k)
         1 where a row is in a cluster.
+    within : ndarray of shape (p + w, p + w)
+        Products of the columns of the design about the means of the clusters.
     """
 
     k: int
@@ -169,13 +175,29 @@ class PartitionSums:
     sums: Array
     counts: Array
     members: Array
+    within: Array
+    _memo: dict[str, Array] = attrs.field(factory=dict, repr=False)
 
     @classmethod
     def of(cls, table: MixedTable, labels: Labels, k: int) -> Self:
         """The sums of labels (n,)."""
         members = np.zeros((table.n, k))
         members[np.arange(table.n), labels] = 1.0
-        return cls(k, members.sum(axis=0), members.T @ table.design, members.T @ table.indicators, members)
+        sizes, sums = members.sum(axis=0), members.T @ table.design
+        return cls(k, sizes, sums, members.T @ table.indicators, members, table.within(sizes, sums))
+
+    def scatters(self, table: MixedTable, B: Array | None, columns: Indices) -> Array:
+        """Products of the numbers about the mean of each cluster, less what covariates add to them, (k, p, p)."""
+        p = table.p
+        if "scatters" not in self._memo:
+            means = self.sums / np.maximum(self.sizes, 1e-9)[:, None]
+            blocks = (table.design[self.members[:, c] > 0] - means[c] for c in range(self.k))
+            self._memo["scatters"] = np.array([block.T @ block for block in blocks])
+        S = self._memo["scatters"]
+        if B is None:
+            return S[:, :p, :p]
+        shifted = S[:, :, :p] - S[:, :, columns] @ B
+        return np.asarray(shifted[:, :p] - B.T @ shifted[:, columns])
 
 
 def _filled(Z: Array, observed: Mask) -> Array:
