@@ -28,7 +28,7 @@ from clusterkit.errors import (
 )
 from clusterkit.numerics.selection import sample_rows
 from clusterkit.profiles.measures import evidence_of_table, is_model, labels_of
-from clusterkit.profiles.raw_table import RawTable, as_cell, as_frame, as_html, as_text
+from clusterkit.profiles.raw_table import RawTable, as_cell, as_frame, as_text
 from clusterkit.profiles.representing import coordinates
 from clusterkit.samples import memory
 from clusterkit.samples.limits import side_by_side
@@ -250,16 +250,6 @@ class Comparison:
         return "\n".join(lines)
 
     __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        header = ("method", "clusters", "noise", *(it.replace("_", " ") for it in INDICES))
-        return as_html(
-            header,
-            [
-                (one.name, one.n_clusters, one.n_noise, *(float(getattr(one, it)) for it in INDICES))
-                for one in self.methods
-            ],
-        )
 
     @property
     def _indices(self) -> list[str]:

@@ -8,7 +8,7 @@ from typing import Any, final
 import attrs
 import numpy as np
 
-from clusterkit._typing import Array, Indices, Labels, Mask
+from clusterkit._typing import Array, Labels, Mask
 from clusterkit.contracts.arguments import Clusterer
 from clusterkit.drivers.auto import CONFIRMS, restated_in_words
 from clusterkit.errors import counted, first_names, shortened
@@ -16,10 +16,8 @@ from clusterkit.families.mixtures.mixed_mixture import restating_in_words
 from clusterkit.profiles.measures import GroupedSample, draw
 from clusterkit.profiles.raw_table import RawColumn, RawTable
 from clusterkit.profiles.rows import NEIGHBOURS
-from clusterkit.tables.cells.readings import as_levels
-from clusterkit.tables.preparing.plans import CategoryColumn, ColumnPlan, NumberColumn
+from clusterkit.tables.preparing.plans import CategoryColumn, ColumnPlan
 from clusterkit.tables.preparing.redundant_columns import as_option
-from clusterkit.tables.reading.frames import columns_of
 
 __all__ = ["FAR", "Doubts", "doubts"]
 
@@ -32,16 +30,6 @@ MOSTLY = 0.8
 ABOVE = 0.5
 """Smallest excess of this share over that outside: where most rows have gaps they make no cluster of their own."""
 
-PURE = 0.85
-"""Share of the rows of a cluster that have the same of two values, if the value divides the clusters."""
-
-BESIDE = 1 / 3
-"""The distance of the means of a pair without the column that divides it, relative to that of the next cluster."""
-
-SAME = 0.25
-"""Distance of the means of the only two clusters without the column, in standard deviations of a feature, up to which
-people see no difference."""
-
 SHOWN = 5
 """Columns or clusters that a sentence names."""
 
@@ -50,10 +38,6 @@ FAR = 2.5
 
 NEAR_ROWS = 5000
 """Number of rows among which neighbours are searched, at regular intervals if there are more."""
-
-SMALL, MANY_LEVELS, FEW_LEVELS = 0.1, 10, 2
-"""Largest share of the rows of a cluster of few levels, least number of levels of the column, and most levels of the
-cluster. Each of its levels has two rows or more, and has `MOSTLY` of them in the cluster."""
 
 MOSTLY_LEVELS = 0.5
 """Share of the variance of the features that is of levels of categories above which the confidence says little: the
@@ -72,12 +56,8 @@ class Doubts:
         Sentence about clusters that are the values of one column.
     of_gaps : str
         Sentence about clusters that hold the rows without a value in a column.
-    of_pairs : str
-        Sentence about clusters in pairs, which differ in one column of two values only.
     of_single : str
         Sentence about clusters of one row that is far from all others.
-    of_few_levels : str
-        Sentence about small clusters of all rows of one or two levels of a column of many, used or left out.
     of_levels : str
         Sentence about the confidence of clusters of rows that are mostly levels of categories.
     of_points : str
@@ -86,9 +66,7 @@ class Doubts:
 
     of_column: str = ""
     of_gaps: str = ""
-    of_pairs: str = ""
     of_single: str = ""
-    of_few_levels: str = ""
     of_levels: str = ""
     of_points: str = ""
 
@@ -116,7 +94,7 @@ def doubts(model: Clusterer, table: object, X: Array) -> Doubts:
 
     Notes
     -----
-    O(n d + k² d), and the cells of at most 20,000 rows are read once more; where a cluster has one row, also the
+    O(n d), and the cells of at most 20,000 rows are read once more; where a cluster has one row, also the
     distances between at most 5,000 rows.
     """
     fitted: Any = model
@@ -127,9 +105,7 @@ def doubts(model: Clusterer, table: object, X: Array) -> Doubts:
     return Doubts(
         _of_column(fitted),
         _of_gaps(fitted, table, labels, len(names)),
-        _of_pairs(fitted, X, labels, names),
         _of_single(X, labels, names),
-        _of_few_levels(table, labels, names),
         _of_levels(fitted, X),
         _of_points(fitted, len(names)),
     )
@@ -186,51 +162,6 @@ def _missing(column: RawColumn) -> Mask:
     if column.kind == "category":
         return np.asarray(column.values == -1)
     return ~np.isfinite(column.values.astype(np.float64))
-
-
-def _of_pairs(model: Any, X: Array, labels: Labels, names: Labels) -> str:
-    """The sentence about a column of two values that divides every group in two."""
-    k = len(names)
-    if k % 2:
-        return ""
-    means = np.array([X[labels == name].mean(axis=0) for name in names])
-    spread = X[labels >= 0].std(axis=0)
-    start = 0
-    for plan in model.preparation_.plans:
-        places = np.arange(start, start + len(plan.features))
-        start += len(plan.features)
-        if _is_two_valued(plan) and _pairs(
-            X[:, places[0]], labels, names, np.delete(means, places, axis=1), np.delete(spread, places)
-        ):
-            what = f"The {k} clusters differ in {shortened(plan.name)!r} only, which has two values" if k == 2 else (
-                f"The {k} clusters come in pairs that differ in {shortened(plan.name)!r} only, which has two values"
-            )  # fmt: skip
-            return f"{what}: it alone divides them; compare with {_otherwise(k // 2, [plan.name], model)}."
-    return ""
-
-
-def _is_two_valued(plan: ColumnPlan) -> bool:
-    if isinstance(plan, CategoryColumn):
-        return plan.n_groups == 2 or plan.or_gap
-    return isinstance(plan, NumberColumn) and plan.flag
-
-
-def _pairs(values: Array, labels: Labels, names: Labels, means: Array, spread: Array) -> bool:
-    """Whether every cluster has one of two values, and a partner with the other value that is otherwise similar."""
-    low = values == values.min()
-    shares = np.array([low[labels == name].mean() for name in names])
-    side = shares > 0.5
-    if not ((shares >= PURE) | (shares <= 1 - PURE)).all() or 2 * side.sum() != len(names) or not means.size:
-        return False
-    apart = np.linalg.norm(means[:, None] - means, axis=2)
-    if len(names) == 2:
-        return bool(apart[0, 1] <= SAME * np.linalg.norm(spread))
-    np.fill_diagonal(apart, np.inf)
-    partner: Indices = apart.argmin(axis=1)
-    here = np.arange(len(names))
-    if (partner[partner] != here).any() or (side[partner] == side).any():
-        return False
-    return bool((apart.min(axis=1) <= BESIDE * np.sort(apart, axis=1)[:, 1]).all())
 
 
 def _of_single(X: Array, labels: Labels, names: Labels) -> str:
@@ -293,32 +224,6 @@ def _of_column(model: Any) -> str:
         doubt = restating_in_words(model.resolved_.get("solver", {}))
         return f"{_begun(doubt)}." if doubt else ""
     return f"{_begun(restated_in_words(facts))}; see --drop {as_option([facts['column']])}."
-
-
-def _of_few_levels(table: object, labels: Labels, names: Labels) -> str:
-    """The sentence about clusters of the rows of one or two levels, such as two large countries among many."""
-    if len(labels) > MOST_ROWS:
-        return ""
-    small = [name for name in names.tolist() if 1 < (labels == name).sum() <= SMALL * len(labels)]
-    parts: list[str] = []
-    for column in columns_of(table) if small else ():
-        if column.kind != "text":
-            continue
-        texts = ["" if text is None else text for text in as_levels(column)]
-        levels, codes, counts = np.unique(texts, return_inverse=True, return_counts=True)
-        if not MANY_LEVELS <= len(levels) <= len(labels) // 2:
-            continue
-        for name in small:
-            inside = np.bincount(codes[labels == name], minlength=len(levels))
-            its = np.flatnonzero(inside)
-            if len(its) <= FEW_LEVELS and (counts[its] > 1).all() and (inside[its] >= MOSTLY * counts[its]).all():
-                which = " and ".join(repr(shortened(str(levels[place]))) for place in its)
-                rows = counted(int(inside.sum()), "row")
-                parts.append(f"cluster {name} is the {rows} of {which} in {shortened(column.name)!r}")
-        small = [name for name in small if not any(part.startswith(f"cluster {name} is ") for part in parts)]
-    if not parts:
-        return ""
-    return f"{_begun('; '.join(parts[:SHOWN]))}: levels that stand apart, rather than a group of rows that are alike."
 
 
 def _clusters(labels: Sequence[int]) -> str:

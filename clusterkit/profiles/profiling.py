@@ -38,7 +38,7 @@ from clusterkit.profiles.naming import (
     strength_of,
     with_name,
 )
-from clusterkit.profiles.raw_table import Kind, RawTable, as_frame, as_html
+from clusterkit.profiles.raw_table import Kind, RawTable, as_frame
 
 __all__ = [
     "ClusterProfile",
@@ -232,16 +232,6 @@ class Profile:
         return "\n".join(lines)
 
     __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        rows = []
-        for cluster in self.clusters:
-            rule = "" if cluster.rule is None else cluster.rule.text
-            again = "" if cluster.stability is None else f"{cluster.stability:.2f}"
-            rows.append((cluster.label, cluster.name, cluster.size, f"{cluster.share:.0%}", rule, again))
-        header = ["cluster", "name", "rows", "share", "rule", "stability"]
-        last = len(header) - all(cluster.stability is None for cluster in self.clusters)
-        return as_html(header[:last], [row[:last] for row in rows])
 
 
 @overload

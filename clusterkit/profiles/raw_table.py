@@ -9,7 +9,6 @@ import importlib
 import math
 import re
 from collections.abc import Mapping, Sequence
-from html import escape
 from importlib.util import find_spec
 from typing import Any, Literal, final
 
@@ -32,7 +31,6 @@ __all__ = [
     "RawTable",
     "as_cell",
     "as_frame",
-    "as_html",
     "as_text",
 ]
 
@@ -249,21 +247,6 @@ def as_text(header: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
         for row in texts
     )
     return "\n".join(line.rstrip() for line in lines)
-
-
-def as_html(header: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
-    """A table for notebooks, every cell escaped.
-
-    Examples
-    --------
-    >>> as_html(["name"], [("<b>",)])
-    '<table><thead><tr><th>name</th></tr></thead><tbody><tr><td>&lt;b&gt;</td></tr></tbody></table>'
-    """
-    head = "".join(f"<th>{escape(as_cell(text))}</th>" for text in header)
-    body = "".join(
-        "<tr>" + "".join(f"<td>{escape(as_cell(value, 200))}</td>" for value in row) + "</tr>" for row in rows
-    )
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
 def as_cell(value: object, most: int = WIDEST) -> str:

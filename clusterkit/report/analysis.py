@@ -24,7 +24,7 @@ from clusterkit.estimators.auto import Auto
 from clusterkit.estimators.base import FittedAttributes
 from clusterkit.estimators.build import recipe
 from clusterkit.estimators.number import is_open
-from clusterkit.estimators.preparing import attach, fit_prepared, labels_again
+from clusterkit.estimators.preparing import attach, fit_prepared
 from clusterkit.numerics.selection import sample_rows
 from clusterkit.profiles import Comparison, Profile, profile, representatives
 from clusterkit.profiles.comparing import ComparedSamples, compared
@@ -157,9 +157,6 @@ class Analysis:
         Warnings of the fits.
     doubts : Doubts
         Reasons why clusters may be no groups.
-    runner_up : ndarray of shape (m,) or None
-        Labels of the compared rows with the next best number of clusters; None where the number was given or nothing
-        else was to choose.
     """
 
     table: Table
@@ -177,7 +174,6 @@ class Analysis:
     seconds: float
     warnings: tuple[str, ...]
     doubts: Doubts
-    runner_up: Labels | None = None
 
     @property
     def labels(self) -> Labels:
@@ -276,8 +272,6 @@ def analyse(
     messages += [str(warning.message) for warning in caught if issubclass(warning.category, ClusterkitWarning)]
     for text in dict.fromkeys(str(warning.message) for warning in caught if issubclass(warning.category, TableWarning)):
         warnings.warn(text, TableWarning, stacklevel=3)  # not on the page alone: the table may have been misread
-    wants_other = (n_clusters is None or is_open(n_clusters)) and not model.interrupted_
-    runner_up = _runner_up(model, part, preparation, pool, seed) if wants_other else None
     clusters = profile(model, table, random_state=seed)
     borders, outliers = odd_rows(X, model.labels_, LISTED, seeds.stream("odd"))
     examples = representatives(_without(outliers, model.labels_), X, random_state=seed)
@@ -286,7 +280,7 @@ def analyse(
     outliers = [one for one in outliers if one.row not in typical or one.value >= FAR]
     return Analysis(
         table, fitted, X, model, n_clusters, comparison, rows, clusters, examples, tuple(borders), tuple(outliers),
-        seed, time.perf_counter() - began, tuple(dict.fromkeys(messages)), doubts(model, table, X), runner_up,
+        seed, time.perf_counter() - began, tuple(dict.fromkeys(messages)), doubts(model, table, X),
     )  # fmt: skip
 
 
@@ -308,16 +302,6 @@ def _of_fitted(model: Any, table: Table) -> tuple[Any, Array]:
     if len(X) != len(model.labels_):
         raise InvalidData(f"report: the table has {len(X)} rows and the model was fitted to {len(model.labels_)}")
     return model, X
-
-
-def _runner_up(
-    model: Auto, table: Table, preparation: Preparation | None, pool: tuple[str, ...] | None, seed: int
-) -> Labels | None:
-    """The clusters of a table where the next best number of clusters is asked for; None if there is none."""
-    if getattr(model, "second_n_clusters_", None) in (None, model.n_clusters_):
-        return None
-    second = Auto(n_clusters=model.second_n_clusters_, pool=pool, random_state=seed)
-    return labels_again(second, table, preparation)
 
 
 def _without(odd: Sequence[OddRow], labels: Labels) -> Labels:

@@ -76,8 +76,6 @@ def pictures(analysis: Analysis) -> dict[str, str]:
     n_clusters = min(len(analysis.clusters.clusters), 31)
     height = min(0.9 + 0.28 * (n_clusters + 1), 7.0)
     drawn["map"] = _svg("map", (7.4, 4.6), lambda ax: _map(analysis, ax))
-    if _seen_in_plane(analysis) < SEEN:
-        drawn["neighbours"] = _svg("neighbours", (7.4, 4.6), lambda ax: _map_of_neighbours(analysis, ax))
     drawn["sizes"] = _svg("sizes", (7.4, height), lambda ax: plots.sizes(analysis.labels, ax))
     candidates: list[Any] = list(getattr(analysis.model, "candidates_", []))
     if analysis.chose_number and len({row["n_clusters"] for row in candidates}) > 1:
@@ -101,38 +99,12 @@ def pictures(analysis: Analysis) -> dict[str, str]:
     return drawn
 
 
-SEEN = 0.5
-"""Share of the variance that two principal components show, below which a second map keeps neighbours together."""
-
-MOST_EMBEDDED = 1000
-"""Largest number of points of that map, which takes time with more."""
-
-
-def _seen_in_plane(analysis: Analysis) -> float:
-    """The share of the variance of the features that the two principal components of the map show."""
-    rows = analysis.X[_some(analysis, MOST_POINTS)]
-    if rows.shape[1] <= 2 or len(rows) < 30:
-        return 1.0
-    squares = np.linalg.svd(rows - rows.mean(axis=0), compute_uv=False) ** 2
-    return float(squares[:2].sum() / squares.sum()) if squares.sum() > 0 else 1.0
-
-
-def _map_of_neighbours(analysis: Analysis, ax: Any) -> None:
-    rows = _some(analysis, MOST_EMBEDDED)
-    plots.embedding(analysis.labels[rows], analysis.X[rows], ax)
-
-
 def _map(analysis: Analysis, ax: Any) -> None:
-    rows = _some(analysis, MOST_POINTS)
+    rows = sample_rows(len(analysis.labels), MOST_POINTS, np.random.default_rng(analysis.seed))
     names = [plain(name, 40) for name in analysis.preparation.features]
     plots.clusters(analysis.labels[rows], analysis.X[rows], ax=ax, names=names)
     if len(rows) < len(analysis.labels):
         ax.set_title(ax.get_title(loc="left") + f"\nA sample of {len(rows):,} rows", loc="left")
-
-
-def _some(analysis: Analysis, most: int) -> Indices:
-    """Numbers of at most `most` rows, drawn at random, so that each cluster is in proportion."""
-    return sample_rows(len(analysis.labels), most, np.random.default_rng(analysis.seed))
 
 
 def _svg(name: str, size: tuple[float, float], draw: Callable[[Any], object]) -> str:
@@ -315,7 +287,7 @@ def _naming(left_out: LeftOut) -> str | None:
 
 
 def _crossed(analysis: Analysis, left_out: LeftOut, shown: Sequence[ClusterProfile]) -> list[Mapping[str, object]]:
-    """The clusters in tables with columns that are left out and like classes, and with the runner-up's clusters."""
+    """The clusters in tables with columns that are left out and like classes."""
     tables: list[Mapping[str, object]] = []
     for name, values, n_levels in left_out:
         if 2 <= n_levels <= MOST_LEVELS and n_levels * FEWEST_OF_LEVEL <= len(values) and len(tables) < MOST_CLASSES:
@@ -324,12 +296,6 @@ def _crossed(analysis: Analysis, left_out: LeftOut, shown: Sequence[ClusterProfi
             names = [plain(level, 40) for level in levels] + (["no value"] if (cells == len(levels)).any() else [])
             title = f"The clusters and the column {plain(name, 60)}, which was left out"
             tables.append(_table_of(title, analysis.labels, cells, names, shown))
-    if analysis.runner_up is not None:
-        others = np.unique(analysis.runner_up)
-        names = ["none" if label < 0 else f"{label}" for label in others.tolist()]
-        title = f"The clusters and those of the next best number, {(others >= 0).sum()}"
-        labels = analysis.labels[analysis.compared_rows]
-        tables.append(_table_of(title, labels, np.searchsorted(others, analysis.runner_up), names, shown))
     return tables
 
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from clusterkit import Auto, ClusterkitWarning, profile, recipe, search
+from clusterkit import Auto, ClusterkitWarning, profile, search
 from clusterkit.estimators.preparing import fit_prepared
 from clusterkit.numerics.selection import few_points
 from clusterkit.profiles.doubts import doubts
 from clusterkit.report.analysis import odd_rows
-from clusterkit.tables import Preparation
 
 
 def with_a_far_row(n=80, far=(60.0, 55.0)):
@@ -84,17 +83,6 @@ def test_a_confidence_of_levels_is_doubted():
     assert doubts(model, mixed, X).of_levels == ""
 
 
-def test_no_number_is_advised_to_a_method_that_finds_it():
-    rng = np.random.default_rng(0)
-    table = {name: rng.integers(0, 2, 120).astype(float) for name in "abc"}
-    model, X = fitted(table, n_clusters=8)
-    assert "compare with -k 4, or with --drop a." in doubts(model, table, X).of_pairs
-    model = recipe("psvc", random_state=0)
-    fit_prepared(model, table)
-    assert model.n_clusters_ == 8
-    assert "compare with --drop a." in doubts(model, table, X).of_pairs
-
-
 def test_tests_for_one_cluster_say_nothing_of_rows_at_few_points():
     which = np.random.default_rng(3).integers(0, 3, 200)
     table = {"a": np.array([0.0, 10.0, 3.0])[which], "b": np.array([0.0, 1.0, 12.0])[which]}
@@ -117,20 +105,6 @@ def test_many_rows_are_at_many_points():
     table = with_a_far_row()
     model, X = fitted(table)
     assert doubts(model, table, X).of_points == ""
-
-
-def test_rows_of_two_levels_that_stand_apart_are_told_also_of_a_column_that_was_left_out():
-    rng = np.random.default_rng(0)
-    country = np.repeat([f"land {i:02d}" for i in range(40)], 6)
-    table = {"country": country.astype(object), "a": rng.normal(size=240), "b": rng.normal(size=240)}
-    table["a"][:12] += 40.0
-    model = recipe("kmeans", n_clusters=2, random_state=0)
-    X = fit_prepared(model, table, Preparation(drop=("country",)))
-    sentence = doubts(model, table, X).of_few_levels
-    assert "is the 12 rows of 'land 00' and 'land 01' in 'country': levels that stand apart" in sentence
-    table["a"][9:12] -= 40.0  # half of the rows of a level say nothing of it
-    X = fit_prepared(model, table, Preparation(drop=("country",)))
-    assert doubts(model, table, X).of_few_levels == ""
 
 
 def test_a_cluster_of_a_word_that_may_be_a_level_is_told_the_option_that_makes_it_one():

@@ -18,8 +18,6 @@ pytest.importorskip("matplotlib", reason="the report needs the extra 'report'")
 import clusterkit
 from clusterkit.cli import app
 from clusterkit.errors import InvalidData
-from clusterkit.estimators.preparing import fit_prepared
-from clusterkit.profiles.doubts import doubts
 from clusterkit.report import make_report, sentences
 from clusterkit.report import page as page_module
 from clusterkit.report.analysis import OddRow, odd_rows
@@ -396,22 +394,6 @@ class TestGaps:
         assert analysis.doubts.sentences == ()
 
 
-@pytest.mark.parametrize(("groups", "kind"), [(1, float), (3, float), (3, str)])
-def test_clusters_in_pairs_of_two_values_are_doubted(groups, kind):
-    rng = np.random.default_rng(3)
-    of_group, opt = np.repeat(np.arange(groups), 80), np.tile([0, 1], 40 * groups)
-    columns = {"a": rng.normal(size=80 * groups) + 90 * of_group, "b": rng.normal(size=80 * groups), "opt": opt}
-    columns["opt"] = opt.astype(float) if kind is float else np.array(["no", "yes"])[opt]
-    model = clusterkit.recipe("kmeans", n_clusters=2 * groups, random_state=0)
-    X = fit_prepared(model, columns)
-    model.labels_ = 2 * of_group + opt
-    [sentence] = doubts(model, columns, X).sentences
-    assert "differ in 'opt' only, which has two values: it alone divides them" in sentence
-    assert sentence.endswith("compare with -k 3, or with --drop opt." if groups == 3 else "compare with --drop opt.")
-    model.labels_ = 2 * of_group + (columns["b"] > 0)
-    assert doubts(model, columns, X).sentences == ()
-
-
 class TestRowsToLookAt:
     def test_no_row_stands_for_a_cluster_and_is_far_from_it(self):
         rng = np.random.default_rng(1)
@@ -452,7 +434,7 @@ def test_columns_of_a_table_have_their_roles_in_the_report():
     assert np.isfinite([mixture.stability, mixture.seconds]).all()
 
 
-def test_left_out_names_classes_and_the_next_best_number_stand_beside_the_clusters():
+def test_left_out_names_and_classes_stand_beside_the_clusters():
     rng = np.random.default_rng(3)
     group = np.repeat([0, 1, 2], 30)
     table = {
@@ -465,8 +447,6 @@ def test_left_out_names_classes_and_the_next_best_number_stand_beside_the_cluste
     assert analysis.clusters.left_out.keys() >= {"country"}
     assert ">Land" in page
     assert "the column group, which was left out" in page
-    if analysis.model.second_n_clusters_ is not None:
-        assert f"next best number, {analysis.model.second_n_clusters_}:" in page
     # the paragraph on statistics comes after the first cluster
     assert page.index('id="cluster-0"') < page.index("95 % bootstrap interval") < page.index('id="cluster-1"')
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import attrs
 import numpy as np
@@ -15,20 +15,13 @@ from clusterkit.tables.preparing.plans import ColumnPlan, NumberColumn
 from clusterkit.tables.preparing.sums import ColumnSums
 from clusterkit.tables.reading.row_sample import RowSample
 
-__all__ = ["check_order", "of_places", "paired", "places", "with_spheres", "write_points"]
+__all__ = ["check_order", "paired", "places", "with_spheres", "write_points"]
 
 LATITUDE = re.compile(r"(^|[\W_])(lat|latitude|breitengrad)([\W_]|$)")
 """Names of latitudes, in lower case."""
 
 LONGITUDE = re.compile(r"(^|[\W_])(lon|lng|long|longitude|längengrad)([\W_]|$)")
 """Names of longitudes, in lower case."""
-
-NEAR_END = 10.0
-"""Degrees from both ends of the range within which longitudes are likely to be of neighbours."""
-
-STRETCH = 0.9
-"""Length of a degree of longitude, by that of one of latitude, below which distances are clearly wrong: 26° from the
-equator."""
 
 DEGREES = 180.0 / math.pi
 """Radius of a sphere on which a degree over the ground is as long as 1, as it is where degrees are numbers."""
@@ -153,51 +146,3 @@ def write_points(plans: Sequence[ColumnPlan], out: Array, gaps: Mask) -> None:
         out[:, [x, x + 1, z]] = points_of(out[:, [z, x]], latitude.radius)
         halves = [plans.index(latitude), plans.index(longitude)]
         gaps[:, halves] = gaps[:, halves].any(axis=1, keepdims=True)
-
-
-def of_places(plans: Sequence[ColumnPlan], sums: Sequence[ColumnSums], keep: Sequence[str] = ()) -> Iterator[str]:
-    """Sentences about latitudes and longitudes, by names and ranges, whose distances are not those on the ground.
-
-    Parameters
-    ----------
-    plans : sequence of ColumnPlan
-    sums : sequence of ColumnSums
-        Sums of the columns of `plans`.
-    keep : sequence of str, default ()
-        Columns that are wanted as they are; nothing is said of them.
-    """
-    numbers = [
-        (plan.name, column.as_number()[1])
-        for plan, column in zip(plans, sums, strict=True)
-        if isinstance(plan, NumberColumn)
-        and not plan.clock
-        and not plan.flag
-        and not plan.sphere
-        and plan.name not in keep
-    ]
-    latitudes = [(name, its) for name, its in numbers if its.low >= -90 and its.high <= 90]
-    named = [(name, its) for name, its in latitudes if LATITUDE.search(name.lower())]
-    for name, its in numbers:
-        ends = (-180.0, 180.0) if its.low < 0 else (0.0, 360.0)
-        if not (ends[0] <= its.low and its.high <= ends[1]):
-            continue
-        cut = its.low < ends[0] + NEAR_END and its.high > ends[1] - NEAR_END
-        by_name = bool(LONGITUDE.search(name.lower())) and bool(named)
-        # a column of another name counts if nearly all of its numbers are at one of the two ends of the range
-        typical = math.exp(its.sizes.mean) if its.sizes.n else 0.0
-        if not by_name and not (
-            cut and ends[1] == 180 and typical > 180 - NEAR_END and len(latitudes) and not its.whole
-        ):
-            continue
-        if cut:
-            change = "add 360 to those below zero" if ends[0] else "subtract 360 from those above 180"
-            yield (
-                f"column {shortened(name)!r} looks like longitudes on both sides of {ends[1]:.0f}°, which count as far "
-                f"apart though they are neighbours, so that places there are cut in two: {change}"
-            )
-        elif by_name and (stretch := math.cos(math.radians(named[0][1].mean))) < STRETCH:
-            yield (
-                f"columns {shortened(named[0][0])!r} and {shortened(name)!r} look like latitudes and longitudes: a "
-                f"degree of longitude is {stretch:.2f} times as long as one of latitude there, and both count alike; "
-                "coordinates in metres or kilometres have the distances on the ground"
-            )

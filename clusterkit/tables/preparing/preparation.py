@@ -18,7 +18,7 @@ from clusterkit.tables.cells.readings import as_levels
 from clusterkit.tables.preparing.decisions import SCALES, decide
 from clusterkit.tables.preparing.findings import facts, of_fit, of_rows, paragraph, warn_of, warnings_of
 from clusterkit.tables.preparing.new_rows import NewRows, matched, warn_of_blanks
-from clusterkit.tables.preparing.places import of_places, with_spheres, write_points
+from clusterkit.tables.preparing.places import with_spheres, write_points
 from clusterkit.tables.preparing.plans import GAP_CHOICES, ColumnPlan, Donors, LeftOut, Observer, has_gaps
 from clusterkit.tables.preparing.redundant_columns import RepeatedColumns, of_redundant_columns
 from clusterkit.tables.preparing.sums import TableSums
@@ -233,7 +233,6 @@ class Preparation:
         warn_of(
             [
                 *warnings_of(of_fit(plans, sums.columns)),
-                *of_places(plans, sums.columns, self.keep),
                 *of_total_row(plans, sums.columns, last),
             ],
             stacklevel=5,
