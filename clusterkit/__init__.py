@@ -16,12 +16,10 @@ from clusterkit._version import __version__
 _HOME = {
     "API_VERSION": "clusterkit.contracts.hookspecs",
     "Auto": "clusterkit.estimators.auto",
-    "AutoPooled": "clusterkit.estimators.auto",
     "ClusterkitWarning": "clusterkit.errors",
     "ConsensusClustering": "clusterkit.estimators.ensemble",
     "Links": "clusterkit.contracts.links",
     "Pipeline": "clusterkit.estimators.pipeline",
-    "Pooled": "clusterkit.estimators.auto",
     "Recipe": "clusterkit.contracts.providers",
     "assign": "clusterkit.profiles",
     "compare": "clusterkit.profiles",
@@ -40,7 +38,6 @@ _HOME = {
     "representatives": "clusterkit.profiles",
     "search": "clusterkit.estimators.search",
     "stages": "clusterkit.catalogue",
-    "width_path": "clusterkit.estimators.width_path",
 }
 _MODULES = (
     "consensus", "contracts", "fitting", "metrics", "plots", "profiles", "report", "samples", "saving",
@@ -52,12 +49,10 @@ _MODULES = (
 __all__ = [
     "API_VERSION",
     "Auto",
-    "AutoPooled",
     "ClusterkitWarning",
     "ConsensusClustering",
     "Links",
     "Pipeline",
-    "Pooled",
     "Recipe",
     "__version__",
     "assign",
@@ -88,7 +83,6 @@ __all__ = [
     "stages",
     "tables",
     "testing",
-    "width_path",
 ]
 
 if TYPE_CHECKING:
@@ -110,13 +104,12 @@ if TYPE_CHECKING:
     from clusterkit.contracts.links import Links
     from clusterkit.contracts.providers import Recipe
     from clusterkit.errors import ClusterkitWarning
-    from clusterkit.estimators.auto import Auto, AutoPooled, Pooled
+    from clusterkit.estimators.auto import Auto
     from clusterkit.estimators.build import recipe, recipes
     from clusterkit.estimators.ensemble import ConsensusClustering, ensemble
     from clusterkit.estimators.loading import load
     from clusterkit.estimators.pipeline import Pipeline
     from clusterkit.estimators.search import search
-    from clusterkit.estimators.width_path import width_path
     from clusterkit.profiles import assign, compare, profile, relabel, representatives
     from clusterkit.samples.devices import config
     from clusterkit.tables.reading.opening import open

@@ -25,8 +25,6 @@ def clusterkit_drivers() -> dict[str, str]:
     """Drivers by name."""
     return {
         "auto": "clusterkit.drivers.auto:AutoDriver",
-        "auto_pooled": "clusterkit.drivers.auto_pooled:AutoPooledDriver",
-        "pooled": "clusterkit.drivers.pooled:PooledDriver",
         "single": "clusterkit.drivers.single:SingleDriver",
     }
 
@@ -52,11 +50,9 @@ def clusterkit_savables() -> dict[str, str]:
     """Classes other than stages that a saved model may contain, by their names in the file."""
     return {
         "Auto": "clusterkit.estimators.auto:Auto",
-        "AutoPooled": "clusterkit.estimators.auto:AutoPooled",
         "ConsensusClustering": "clusterkit.estimators.ensemble:ConsensusClustering",
         "Driven": "clusterkit.estimators.driven:Driven",
         "Pipeline": "clusterkit.estimators.pipeline:Pipeline",
-        "Pooled": "clusterkit.estimators.auto:Pooled",
         "DenseSpace": "clusterkit.samples.features:DenseSpace",
         "DistanceSpace": "clusterkit.samples.kernel_space:DistanceSpace",
         "Gaussian": "clusterkit.samples.kernels:Gaussian",

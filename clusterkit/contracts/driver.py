@@ -122,8 +122,8 @@ class DriverResult:
 class Driver(Stage):
     """Decides which fits of a composition are made, and which of them is the answer.
 
-    A single fit is the simplest driver (`clusterkit.drivers.single`). Another one fits the composition under several
-    random feature maps and compares the results (`clusterkit.drivers.pooled`). A driver works on stages and arrays
+    A single fit is the simplest driver (`clusterkit.drivers.single`). Another one compares
+    clusterings of several methods (`clusterkit.drivers.auto`). A driver works on stages and arrays
     only; the interface of scikit-learn is added by the estimator that runs it.
     """
 

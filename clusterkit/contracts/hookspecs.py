@@ -27,7 +27,7 @@ CHANGES: Mapping[int, tuple[str, ...]] = {
         "Partitioner.partition(samples, k, rng) is now partition(samples, task, rng); the number of clusters is task.k",
         'Status.facts["warning"], ["empty"] and ["exact_on_training"] are the fields warning, empty_clusters and '
         "predicts_labels of Status",
-        "Recipe.driver names a registered driver instead of an estimator class: 'pooled', not 'Pooled'",
+        "Recipe.driver names a registered driver instead of an estimator class: 'auto', not 'Auto'",
     ),
     3: (
         "FeatureMap.fit(samples, task, rng) gets a space (samples.points are the rows in memory) and returns a "

@@ -103,7 +103,15 @@ PLUGINS = (
     FirstParty("clusterkit-min-max", "plugins/clusterkit-min-max", {"savable": ("MinMaxModularSVC", "Modules")}),
     FirstParty("clusterkit-onnx", "plugins/clusterkit-onnx", {"command": ("export",)}),
     FirstParty("clusterkit-scaffold", "plugins/clusterkit-scaffold", {"command": ("new-plugin",)}),
-    FirstParty("clusterkit-papers", "plugins/clusterkit-papers", {"command": ("reproduce", "benchmark")}),
+    FirstParty(
+        "clusterkit-papers",
+        "plugins/clusterkit-papers",
+        {
+            "command": ("reproduce", "benchmark"),
+            "driver": ("auto_pooled", "pooled"),
+            "recipe": ("emmc-auto", "emmc-multistart"),
+        },
+    ),
 )
 """Every plugin of the checkout with the names it answers; a test compares the folders with this table."""
 

@@ -4,17 +4,11 @@ A composition ``c`` of stages, the samples and the seeds give a fit by `clusterk
 such fit or several and returns one of them, with what it learnt about it:
 
 - ``single.py``: one fit.
-- ``pooled.py``: fits under M random feature maps; the answer is the labelling y with the lowest sum of the objectives
-  ``J_1(y) + … + J_M(y)`` of all maps. The sum is in `summed_objectives`.
-- ``auto_pooled.py``: the same with the complexity, the width and the start chosen without labels, by a comparison with
-  data without clusters (Tibshirani, Walther, Hastie 2001).
 - ``auto.py``: the choice among clusterings of several families, with the number of clusters given or not
   (`AutoDriver`), the report on it, and what Ctrl-C keeps.
 - ``auto_fits.py``: the pool of that choice, which are recipes with the trait `Recipe.pool`; fits of its members on all
   rows or on a sample, refits for their stability, and labels of other rows by votes.
 - ``on_sample.py``: a fit on a sample of the rows, with the level and the labels of all rows.
-- ``width_path.py``: support vector clustering at many widths of the Gaussian kernel, which is a function rather than a
-  registered driver, because its answer is a table.
 - ``compose.py``: from the values that a user may write in a slot (a name, a dict, a stage) to a checked `Composition`.
 
 The registered drivers are frozen attrs classes derived from `clusterkit.contracts.Driver`, like all stages. The

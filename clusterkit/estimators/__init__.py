@@ -4,11 +4,10 @@ An estimator holds parameters, validates data, runs a driver (``clusterkit/drive
 mathematics is in the stages and drivers.
 
 - ``pipeline.py``: `Pipeline`, one composition of stages. ``driven.py``: `Driven`, any driver
-  over a pipeline. ``auto.py``: `Auto`, `Pooled` and `AutoPooled`. ``build.py``: `recipe` and `recipes`.
+  over a pipeline. ``auto.py``: `Auto`. ``build.py``: `recipe` and `recipes`.
 - ``search.py``: `search` over a grid; ``_search_run.py`` fits its candidates, ``_search_scores.py`` scores them,
   ``_search_results.py`` has the grid, the file of finished candidates and the result.
 - ``ensemble.py``: many labellings, and one labelling from them. ``as_partitioner.py``: a recipe as a start.
-- ``width_path.py``: support vector clustering at many widths.
 - ``base.py``, ``outputs.py``: fitted attributes, and methods such as `predict` that may be absent.
 - ``samples.py``, ``units.py``, ``preparing.py``: validation of samples, columns in different units, tables.
 - ``place.py``, ``same_place.py``: where samples and answers lie; thread limits, logs and progress bars.

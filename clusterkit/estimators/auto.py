@@ -1,8 +1,4 @@
-"""The estimators whose driver is fixed: `Auto`, `Pooled` and `AutoPooled`.
-
-`Auto` chooses the method, and where it is not given the number of clusters. `Pooled` fits under several random maps and
-judges each winner under all of them. `AutoPooled` also chooses complexity, width and start without labels.
-"""
+"""The estimator that chooses the method, and where it is not given the number of clusters."""
 
 from __future__ import annotations
 
@@ -16,19 +12,17 @@ import attrs
 import numpy as np
 from scipy.sparse import issparse
 
-from clusterkit._typing import Array, ArrayLike, Floats, RandomState
-from clusterkit.contracts import Driver, DriverResult, FeatureMap, Predict, Task
-from clusterkit.contracts.arguments import InitLike, NumberLike, SamplesLike
+from clusterkit._typing import Array, ArrayLike, RandomState
+from clusterkit.contracts import DriverResult, FeatureMap, Predict, Task
+from clusterkit.contracts.arguments import NumberLike, SamplesLike
 from clusterkit.contracts.composition import Composition, checked_weights
 from clusterkit.contracts.driver import FitResult
 from clusterkit.contracts.labelings import by_appearance
 from clusterkit.contracts.links import LinksLike, checked_links, checked_seeds, linked_groups
 from clusterkit.contracts.seeds import Seeds
 from clusterkit.criteria.confidence import canonical, rand_matrix
-from clusterkit.drivers import auto_pooled, pooled
 from clusterkit.drivers.auto import CONFIRMS, AutoDriver, LabelsByVotes, restated_in_words
 from clusterkit.drivers.auto_fits import Known, pool_of
-from clusterkit.drivers.auto_pooled import Complexity
 from clusterkit.drivers.compose import map_of, recipes_of_matrices
 from clusterkit.errors import ClusterkitWarning, InvalidData, InvalidParameter
 from clusterkit.estimators import same_place
@@ -66,84 +60,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Auto",
-    "AutoPooled",
-    "FixedDriver",
-    "Pooled",
 ]
-
-
-class FixedDriver(Driven):
-    """`Driven` by one class of drivers, whose parameters are parameters of the estimator."""
-
-    _slots: ClassVar[Mapping[str, str]] = {}
-    _driver_class: ClassVar[type[Driver]]
-
-    def _driver(self) -> Driver:
-        return self._driver_class(**{name: getattr(self, name) for name in self._driver_class().parameters()})
-
-    def _driver_params(self) -> dict[str, Any]:
-        return {}  # the estimator has them as its own parameters
-
-
-class Pooled(FixedDriver):
-    """Fits a pipeline under several random maps and keeps the labels with the lowest objective summed over all maps.
-
-    For objectives that have good optima but many bad ones, such as EMMC from random starts: the labels that one map
-    prefers are judged by the other maps, which did not choose them. Costs `n_maps` fits and ``n_maps²`` solves, and the
-    memory of `n_maps` spaces. The work is in drivers/pooled.py.
-
-    Parameters
-    ----------
-    base : Pipeline, optional
-        The composition fitted under each map; its solver needs an objective. Default `Pipeline()`.
-    n_maps : int, default 5
-    n_clusters : int, "auto", (int, int) or None, default None
-        Number of clusters, see `Driven`.
-    random_state : int, Generator, RandomState or None
-    verbose : bool, default False
-
-    Attributes
-    ----------
-    agreement_ : float
-        Mean accuracy between the winners of two maps, matched by the Hungarian method, in [0, 1]; nan for one map.
-        Below about 0.9 the data do not determine the clusters well.
-    pooled_ : ndarray of shape (n_maps,)
-        Summed objective of each map's winner.
-    winner_ : int
-        Index of the map whose labels are returned.
-    labels_, n_iter_, converged_, stop_reason_, interrupted_, history_, objective_, space_, outcome_, resolved_, \
-exact_on_training_
-        Attributes of the winner, see `Pipeline`.
-
-    Examples
-    --------
-    >>> from clusterkit import recipe
-    >>> from sklearn.datasets import make_blobs
-    >>> X, y = make_blobs([30, 30], centers=[[0, 0], [6, 6]], random_state=0)
-    >>> model = recipe("emmc-multistart", n_clusters=2, n_maps=2, random_state=0).fit(X)
-    >>> model.agreement_
-    1.0
-    """
-
-    agreement_: float
-    pooled_: Floats
-    winner_: int
-
-    _driver_class = pooled.PooledDriver
-
-    def __init__(
-        self,
-        base: Pipeline | None = None,
-        n_maps: int = 5,
-        n_clusters: NumberLike = None,
-        random_state: RandomState = None,
-        verbose: bool = False,
-    ) -> None:
-        self.base = base
-        self.n_maps = n_maps
-        self.n_clusters = n_clusters
-        self.random_state = random_state
-        self.verbose = verbose
 
 
 def _front(metric: str) -> FeatureMap | None:
@@ -157,7 +74,7 @@ def _front(metric: str) -> FeatureMap | None:
     return front
 
 
-class Auto(FixedDriver):
+class Auto(Driven):
     """Clusters data whose structure is not known: fits a pool of methods and returns the best clustering.
 
     Members of the pool are k-means, Gaussian mixtures, spectral clustering, Genie, mass cut and HDBSCAN, and recipes of
@@ -257,7 +174,7 @@ n_features_in_
     (2, True)
     """
 
-    _always_fitted = FixedDriver._always_fitted | {
+    _always_fitted = Driven._always_fitted | {
         "candidates_", "confidence_", "perhaps_one_cluster_", "second_n_clusters_"
     }  # fmt: skip
 
@@ -266,7 +183,7 @@ n_features_in_
     perhaps_one_cluster_: bool | None
     second_n_clusters_: int | None
 
-    _driver_class = AutoDriver
+    _slots: ClassVar[Mapping[str, str]] = {}
     base: Pipeline | None = None
     """None, because there is no single composition under this driver."""
 
@@ -562,6 +479,9 @@ n_features_in_
             n_with_samples(fit.labels), k, len(rows), partial(n_distinct, rows, k)
         )
 
+    def _driver_params(self) -> dict[str, Any]:
+        return {}  # the estimator has them as its own parameters
+
     def _driver(self) -> AutoDriver:
         choice = is_open(self.n_clusters)
         k, between = (None, limits_of(self.n_clusters)) if choice else (checked_number(self.n_clusters), None)
@@ -627,122 +547,3 @@ def _beside_columns(
     auto = {**answer.fit.resolved["auto"], "restates": facts, "confidence": round(confidence, 3)}
     fit = attrs.evolve(answer.fit, resolved={**answer.fit.resolved, "auto": auto})
     return attrs.evolve(answer, fit=fit, report={**answer.report, "confidence": confidence})
-
-
-class AutoPooled(FixedDriver):
-    """`Pooled` that chooses complexity, width and start itself, by comparison with data without clusters.
-
-    1. **The safe answer**: one fit from `start` with the complexity and width of the base, as a `Pipeline` with the
-       same seed gives it.
-    2. **Complexity**, where `df` and `C` of the solver are None: the one with the largest gap between the lowest
-       objective on Gaussian samples of the same covariance and the lowest objective on the data; then, if `widths` is
-       not None, the **width** with the largest gap at this complexity.
-    3. **The search**: under each map the best of the `n_init` starts of the base and of one start from `start`. The
-       winner has the lowest objective summed over all maps, with the safe answer among the candidates.
-    4. **The check**: winner and safe answer are solved in random halves of the attributes. If the winner's objective is
-       more than `limit` times the objective of the safe answer in one of them, the winner rests on few attributes, and
-       the safe answer is returned.
-
-    The work is in drivers/auto_pooled.py.
-
-    Parameters
-    ----------
-    base : Pipeline, optional
-        Composition, see `Pooled`; best with ``init="random"``.
-    n_maps : int, default 5
-    degrees : sequence of float, default (20, 25, 30)
-        Effective degrees of freedom (df) of the solver to choose from.
-    widths : sequence of float or None, default None
-        Widths to choose from. With None, or for a map without this parameter, the width of the base is used.
-    n_references : int, default 3
-        Number of Gaussian samples.
-    n_trials : int, default 15
-        Starts of each fit that measures a gap. With fewer than the `n_init` of the search a complexity wins only where
-        good labels are still reached from few starts.
-    n_halvings : int, default 4
-        Number of times that the attributes are halved at random; both halves are used.
-    limit : float, default 3
-        Largest accepted ratio of the two objectives in a half; infinity accepts the winner always.
-    start : str, dict or Partitioner, default "kmeans"
-        The start of the safe answer: a partitioner, or any recipe by name.
-    n_clusters, random_state, verbose
-        See `Pooled`.
-
-    Attributes
-    ----------
-    gaps_ : dict
-        The gap of each pair (df, width) tried; None means the value of the base.
-    halves_ : ndarray of shape (2 n_halvings,)
-        Objective of the winner divided by the objective of the safe answer, in each half; empty if the two are the same
-        or there is one attribute only.
-    chosen_ : str
-        "winner", "safe" (the winner failed in a half, or the search was interrupted), or "same".
-    pooled_ : ndarray of shape (n_maps + 1,)
-        Summed objective, without the factors C, of each map's winner and of the safe answer.
-    winner_ : int
-        Index of the least entry of `pooled_`.
-    agreement_, labels_, resolved_, ...
-        Attributes of `Pooled`; ``resolved_["tuner"]`` has the values chosen and their scores.
-
-    Notes
-    -----
-    The gap is measured on at most 1000 rows and 300 nodes, with two maps of the data: ``n_references + 2`` fits of
-    `n_trials` starts for each complexity and each further width.
-
-    Gaps of neighbouring complexities differ by little more than their noise, and a wrong choice costs more than a right
-    one gains: long lists are less safe than the default.
-
-    The check depends on the axes: it is not invariant to rotations of the data.
-
-    References
-    ----------
-    Tibshirani, Walther, Hastie (2001), Estimating the number of clusters in a data set via the gap statistic, Journal
-    of the Royal Statistical Society B 63: the logarithm of the objective against reference data. There it compares
-    numbers of clusters.
-
-    Examples
-    --------
-    >>> from clusterkit import recipe
-    >>> from sklearn.datasets import make_blobs
-    >>> X, y = make_blobs([30, 30], centers=[[0, 0], [6, 6]], random_state=0)
-    >>> model = recipe("emmc-auto", n_clusters=2, n_init=5, n_maps=2, random_state=0).fit(X)
-    >>> model.chosen_
-    'same'
-    """
-
-    agreement_: float
-    pooled_: Floats
-    winner_: int
-    gaps_: dict[Complexity, float]
-    halves_: Floats
-    chosen_: str
-
-    _driver_class = auto_pooled.AutoPooledDriver
-
-    def __init__(
-        self,
-        base: Pipeline | None = None,
-        n_maps: int = 5,
-        degrees: Sequence[float] = (20.0, 25.0, 30.0),
-        widths: Sequence[float] | None = None,
-        n_references: int = 3,
-        n_trials: int = 15,
-        n_halvings: int = 4,
-        limit: float = 3.0,
-        start: InitLike = "kmeans",
-        n_clusters: NumberLike = None,
-        random_state: RandomState = None,
-        verbose: bool = False,
-    ) -> None:
-        self.base = base
-        self.n_maps = n_maps
-        self.degrees = degrees
-        self.widths = widths
-        self.n_references = n_references
-        self.n_trials = n_trials
-        self.n_halvings = n_halvings
-        self.limit = limit
-        self.start = start
-        self.n_clusters = n_clusters
-        self.random_state = random_state
-        self.verbose = verbose

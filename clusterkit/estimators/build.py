@@ -30,7 +30,7 @@ def recipe(name: str, **parameters: object) -> Pipeline | Driven:
     -------
     Pipeline or Driven
         Estimator that is not fitted. The class follows from the driver of the recipe: `Pipeline` for a single fit,
-        `Pooled` or `AutoPooled`, or `Driven` for the driver of a plugin. Its repr shows the name of the recipe.
+        `Auto`, or `Driven` for the driver of a plugin. Its repr shows the name of the recipe.
 
     Raises
     ------

@@ -70,9 +70,9 @@ exact_on_training_, n_features_in_
     >>> from clusterkit.estimators.driven import Driven
     >>> from sklearn.datasets import make_blobs
     >>> X, y = make_blobs([30, 30], centers=[[0, 0], [6, 6]], random_state=0)
-    >>> model = Driven("pooled", n_clusters=2, random_state=0).set_params(n_maps=2, init="random", n_init=60).fit(X)
-    >>> model.agreement_
-    1.0
+    >>> model = Driven("single", n_clusters=2, random_state=0).set_params(init="random", n_init=60).fit(X)
+    >>> model.converged_
+    True
     """
 
     _slots: ClassVar[Mapping[str, str]] = {"driver": "driver"}

@@ -325,8 +325,8 @@ def refuse_device(what: str) -> None:
     """
     if (device := devices.current()) is not None:
         raise IncompatibleStages(
-            f"{what} has no path on the device {device}; fits of `Pipeline`, `Pooled` and `AutoPooled` have one with "
-            f"these stages: {with_device_path()}. Or compute on the host: clusterkit.config(device='cpu')"
+            f"{what} has no path on the device {device}; fits of `Pipeline` have one with these stages: "
+            f" {with_device_path()}. Or compute on the host: clusterkit.config(device='cpu')"
         )
 
 

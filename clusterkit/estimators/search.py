@@ -85,7 +85,7 @@ def search(
 
     Parameters
     ----------
-    pipeline : str, Pipeline, Pooled or clusterer
+    pipeline : str, Pipeline, Driven or clusterer
         A recipe by name, or an estimator with the interface of scikit-learn. Not fitted, not changed.
     grid : dict of lists, or list of these
         Names of parameters (``n_clusters``, ``solver__df``, whole slots) with their values, as in scikit-learn's

@@ -19,7 +19,7 @@ FOLDED = {"clusterkit.cli.app"}
 """Public modules whose page is the list of commands."""
 
 RECORDS = {
-    "clusterkit": ["estimators.search.SearchResult", "drivers.width_path.WidthPath"],
+    "clusterkit": ["estimators.search.SearchResult"],
 }
 """Classes that public functions return, named from the module."""
 

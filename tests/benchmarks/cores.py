@@ -78,7 +78,6 @@ CASES: dict[str, tuple[Callable[[int], Any], int, Callable[[int], np.ndarray], i
     "equal-clustering": (_recipe("equal-clustering"), 20, _moons, 40_000),
     "spectral": (_recipe("spectral"), 6, lambda n: _blobs(n, 5, 6), 20_000),
     "mixture": (_recipe("mixture"), 8, lambda n: _blobs(n, 20, 8, 6.0), 50_000),
-    "emmc-multistart": (_recipe("emmc-multistart"), 4, lambda n: _blobs(n, 10, 4, 4.0), 400),
 }
 """By name: the model of a number of clusters (0: not given), that number, the rows, how many of them."""
 
@@ -278,7 +277,6 @@ WORDS = {
     "equal-clustering": "two moons in 20 parts",
     "spectral": "blobs of 5 attributes, k = 6",
     "mixture": "blobs of 20 attributes, k = 8",
-    "emmc-multistart": "blobs of 10 attributes, k = 4",
 }
 """What the page says of the data of a case."""
 

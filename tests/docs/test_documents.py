@@ -37,7 +37,6 @@ DEAR = {
         "how-to/plot-a-fit",
         "how-to/tables",
         "recipes/edsvc",
-        "recipes/emmc-auto",
         "start",
         "which-method",
     )

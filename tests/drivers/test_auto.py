@@ -12,7 +12,7 @@ import pytest
 from sklearn.datasets import make_blobs, make_moons
 
 import clusterkit
-from clusterkit import Auto, ClusterkitWarning, Pipeline, Pooled, Recipe, recipe
+from clusterkit import Auto, ClusterkitWarning, Pipeline, Recipe, recipe
 from clusterkit.contracts.registry import registry
 from clusterkit.drivers.auto import is_nested, tree_work
 from clusterkit.drivers.auto_fits import Complete, Votes, composition_of, pool_of
@@ -352,7 +352,7 @@ class TestNumberOfAPipeline:
 
     def test_an_error_at_every_number_is_raised(self):
         with pytest.raises(IncompatibleStages, match="objective"):
-            Pooled(Pipeline("identity", "mst", "single"), n_clusters="auto").fit(BLOBS)
+            Driven("pooled", Pipeline("identity", "mst", "single"), n_clusters="auto").fit(BLOBS)
 
     def test_auto_as_a_driver_chooses_too(self):
         driver = {"name": "auto", "pool": ["mass-cut"]}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import subprocess
 import sys
 from typing import ClassVar, final
@@ -13,18 +12,16 @@ import pytest
 from scikit_learn_checks import run_checks
 from sklearn.base import clone
 from sklearn.datasets import make_blobs
-from threadpoolctl import threadpool_limits
 
 import clusterkit
-from clusterkit import AutoPooled, Pipeline, Pooled, Recipe, recipe
+from clusterkit import Auto, Pipeline, Recipe, recipe
 from clusterkit.contracts import Driver, DriverResult, params
 from clusterkit.contracts.registry import registry
 from clusterkit.contracts.seeds import Seeds
-from clusterkit.drivers.pooled import PooledDriver
 from clusterkit.drivers.single import SingleDriver
-from clusterkit.errors import IncompatibleStages, InvalidParameter, UnknownName
+from clusterkit.errors import InvalidParameter, UnknownName
 from clusterkit.estimators.driven import Driven
-from clusterkit.fitting.fit import bind, fit, run
+from clusterkit.fitting.fit import fit
 
 X, y = make_blobs([40, 40], n_features=3, random_state=3, cluster_std=2.5)
 STAGES = {"featuremap": "elm", "solver": "ridge", "labeler": "threshold", "init": "random", "n_init": 3}
@@ -63,9 +60,9 @@ def composition(**changes):
 
 
 def test_the_built_in_drivers():
-    assert sorted(clusterkit.stages("driver")) == ["auto", "auto_pooled", "pooled", "single"]
-    classes = {name: type(recipe(name)) for name in ("emmc", "emmc-multistart", "emmc-auto")}
-    assert classes == {"emmc": Pipeline, "emmc-multistart": Pooled, "emmc-auto": AutoPooled}
+    assert sorted(clusterkit.stages("driver")) == ["auto", "auto_pooled", "pooled", "single"]  # two of a plugin
+    classes = {name: type(recipe(name)) for name in ("emmc", "auto", "emmc-auto")}
+    assert classes == {"emmc": Pipeline, "auto": Auto, "emmc-auto": Driven}
 
 
 def test_a_single_fit_is_that_of_the_core():
@@ -74,33 +71,9 @@ def test_a_single_fit_is_that_of_the_core():
     np.testing.assert_array_equal(Pipeline(**STAGES, random_state=0).fit(X).labels_, fit(c, X, Seeds(0)).labels)
 
 
-def test_pooled_equals_a_plain_loop_over_maps():
-    c = composition()
-    with threadpool_limits(1):  # as estimators run so few rows; sums of two threads may be rounded otherwise
-        bounds = [bind(c, X, Seeds(4).child("map", i)) for i in range(4)]
-        fits = [run(bound) for bound in bounds]
-        sums = [math.fsum(bound.objective(one.labels) for bound in bounds) for one in fits]
-        answer = PooledDriver(n_maps=4).run([c], X, Seeds(4))
-    assert answer.report["pooled"].tolist() == sums
-    assert answer.report["winner"] == int(np.argmin(sums))
-    np.testing.assert_array_equal(answer.fit.labels, fits[int(np.argmin(sums))].labels)
-    model = Pooled(Pipeline(**STAGES), 4, random_state=4).fit(X)
-    np.testing.assert_array_equal(model.labels_, answer.fit.labels)
-    assert model.pooled_.tolist() == sums
-    generic = Driven(PooledDriver(n_maps=4), Pipeline(**STAGES), random_state=4).fit(X)
-    np.testing.assert_array_equal(generic.labels_, model.labels_)
-    assert generic.agreement_ == model.agreement_
-
-
 def test_drivers_take_one_composition():
     with pytest.raises(InvalidParameter, match="driver 'single' takes one composition, got 2"):
         SingleDriver().run([composition()] * 2, X, Seeds(0))
-
-
-@pytest.mark.parametrize("driver", ["pooled", "auto_pooled"])
-def test_solvers_that_cannot_be_judged_are_refused(driver):
-    with pytest.raises(IncompatibleStages, match=f"driver '{driver}' .* solver 'svdd'"):
-        Driven(driver, Pipeline("rbf", "svdd", "complete_graph")).fit(X)
 
 
 def test_parameters_of_the_base_go_to_a_copy_of_it():
@@ -111,7 +84,7 @@ def test_parameters_of_the_base_go_to_a_copy_of_it():
 
 
 def test_drivers_know_no_scikit_learn():
-    modules = ("auto_pooled", "compose", "pooled", "single", "width_path")
+    modules = ("compose", "single")
     script = (
         f"import sys, {', '.join(f'clusterkit.drivers.{name}' for name in modules)}; print('sklearn' in sys.modules)"
     )

@@ -25,8 +25,6 @@ RECIPES = {
     "emmc-multi": {},
     "emmc-single": {},
     "emmc-paper": {},
-    "emmc-multistart": {"n_maps": 2, "n_init": 3, "featuremap__n_hidden": 20},
-    "emmc-auto": {"n_maps": 2, "n_init": 3, "n_trials": 2, "n_references": 1, "n_halvings": 1},
     "emmc-graph": {},
     "spectral": {},
     "nmf": {"solver__update": "anls", "solver__max_iter": 20},
@@ -34,7 +32,7 @@ RECIPES = {
 }  # fmt: skip
 """Recipes that take arrays of any library, with changes."""
 
-WEIGHTED = {"emmc-multi": {"balancer": None}, "kmeans": {}, "emmc-multistart": {"balancer": None}}
+WEIGHTED = {"emmc-multi": {"balancer": None}, "kmeans": {}}
 """Recipes that count the samples by weights, with changes for it."""
 
 VARIABLE = "SCIPY_ARRAY_API"
@@ -76,7 +74,7 @@ def printed(*command: str) -> str:
 @pytest.mark.skipif(VARIABLE in os.environ, reason="this is the process of its own")
 def test_the_checks_pass_in_a_process_of_their_own():
     options = ["-q", "-p", "no:cacheprovider", "-p", "no:xdist"]
-    assert f"{len(RECIPES) + len(WEIGHTED) + 4} passed" in printed("-m", "pytest", *options, str(Path(__file__)))
+    assert f"{len(RECIPES) + len(WEIGHTED) + 3} passed" in printed("-m", "pytest", *options, str(Path(__file__)))
 
 
 @pytest.mark.skipif(VARIABLE in os.environ, reason="this is the process of its own")
@@ -111,7 +109,7 @@ class TestThere:
             dtype_name="float64", check_values=True, check_sample_weight=True,
         )  # fmt: skip
 
-    @pytest.mark.parametrize("name", ["nmf", "elm-nmf", "emmc-auto"])
+    @pytest.mark.parametrize("name", ["nmf", "elm-nmf"])
     def test_values(self, name):
         from clusterkit import recipe
 

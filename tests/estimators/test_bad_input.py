@@ -12,6 +12,7 @@ from scipy.sparse import csr_matrix
 import clusterkit
 from clusterkit import Pipeline, recipe
 from clusterkit.errors import IncompatibleStages, InvalidData, InvalidParameter, NeedsMemory, UnknownName
+from clusterkit.estimators.driven import Driven
 
 X = np.random.default_rng(0).normal(size=(20, 3))
 
@@ -137,11 +138,6 @@ def test_unknown_recipe():
         recipe("emmc-mutli")
 
 
-def test_unknown_parameter_of_a_pooled_recipe():
-    with pytest.raises(UnknownName, match=r"Pooled has no parameter 'n_map'. Did you mean 'n_maps'"):
-        recipe("emmc-multistart", n_map=3)
-
-
 @pytest.mark.parametrize(
     ("stages", "messages"),
     [
@@ -209,10 +205,8 @@ def test_only_labeler_and_balancer_have_an_auto(slot):
 
 
 def test_odd_arguments():
-    from clusterkit import Pooled
-
     with pytest.raises(InvalidParameter, match="base must be a Pipeline or None, got 'emmc'"):
-        Pooled("emmc").fit(X)
+        Driven("single", "emmc").fit(X)
     with pytest.raises(UnknownName, match="a recipe is named by a string, got None"):
         recipe(None)
     with pytest.raises(UnknownName, match="no parameter 'featuremap__'"):

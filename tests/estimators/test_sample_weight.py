@@ -12,7 +12,7 @@ from clusterkit import recipe
 from clusterkit.contracts import Partitioner
 from clusterkit.drivers.compose import compose
 from clusterkit.errors import IncompatibleStages, InvalidData
-from clusterkit.estimators.auto import Pooled
+from clusterkit.estimators.driven import Driven
 from clusterkit.fitting.fit import run
 from clusterkit.testing.compare import small_blocks, small_groups
 
@@ -96,8 +96,9 @@ def test_out_of_core_weights_give_the_labels_of_memory(name, changes):
 
 def test_pooled_fits_count_weights():
     base = recipe("emmc", balancer=None)
-    model = Pooled(base, n_maps=2, n_clusters=2, random_state=0).fit(X, sample_weight=WEIGHTS)
-    assert not np.array_equal(model.pooled_, Pooled(base, n_maps=2, n_clusters=2, random_state=0).fit(X).pooled_)
+    model = Driven({"name": "pooled", "n_maps": 2}, base, n_clusters=2, random_state=0)
+    counted = model.fit(X, sample_weight=WEIGHTS).pooled_
+    assert not np.array_equal(counted, model.fit(X).pooled_)
 
 
 @pytest.mark.parametrize(

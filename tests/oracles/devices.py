@@ -25,16 +25,6 @@ COMPOSITIONS = {
     "fuzzy c-means": ("fuzzy-cmeans", {"n_init": 1}),
     "EMMC of a graph": ("emmc-graph", {}),
     "k-means of a graph": ("spectral", {}),
-    "EMMC of many starts under two maps": (
-        "emmc-multistart", {"n_maps": 2, "n_init": 3, "max_iter": 6, "featuremap__n_hidden": 40},
-    ),
-    "EMMC with its complexity chosen": (
-        "emmc-auto",
-        {
-            "n_maps": 2, "n_init": 3, "n_trials": 2, "n_references": 1, "n_halvings": 1,
-            "max_iter": 6, "featuremap__n_hidden": 40,
-        },
-    ),
 }  # fmt: skip
 """Recipes that have a path on a device, with changes."""
 

@@ -11,7 +11,7 @@ NAMES = sorted(TABLE["recipe"])
 """Those of clusterkit itself; a plugin tests its own."""
 
 OF_EACH_CLASS = {
-    "auto", "emmc", "emmc-auto", "emmc-multistart", "fuzzy-cmeans", "genie", "kernel-kmeans", "kmeans", "mixture",
+    "auto", "emmc", "fuzzy-cmeans", "genie", "kernel-kmeans", "kmeans", "mixture",
     "nmf", "psvc", "spectral",
 }  # fmt: skip
 """Recipes of every class of estimators, of features, kernels, domains and trees, with memberships and transductive."""
@@ -21,8 +21,6 @@ EACH_CLASS = [name if name in OF_EACH_CLASS else pytest.param(name, marks=pytest
 
 SMALL = {
     "auto": {"pool": ("kmeans", "genie")},
-    "emmc-auto": {"n_init": 3, "n_maps": 2, "n_trials": 2, "n_references": 1, "n_halvings": 1, "degrees": (8.0, 12.0)},
-    "emmc-multistart": {"n_init": 3, "n_maps": 2},
     "edsvc": {"tuner__n_gamma": 4, "tuner__n_bounds": 3, "tuner__n_members": 2},
 }
 

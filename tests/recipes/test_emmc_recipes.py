@@ -21,7 +21,6 @@ RECIPES = {
     "emmc-single": {},
     "emmc-multi": {},
     "emmc-paper": {"featuremap__n_hidden": 50},
-    "emmc-multistart": {"n_maps": 2, "n_init": 3},
 }
 
 

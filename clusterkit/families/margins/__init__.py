@@ -1,6 +1,6 @@
 """Maximum margin clustering: EMMC, IterSVM and IterSVR, CPMMC, CPM3C and GMMC.
 
-Recipes: ``emmc``, ``emmc-single``, ``emmc-multi``, ``emmc-multistart``, ``emmc-auto``, ``emmc-graph``, ``emmc-paper``,
+Recipes: ``emmc``, ``emmc-single``, ``emmc-multi``, ``emmc-graph``, ``emmc-paper``,
 ``itersvm``, ``itersvr``, ``cpmmc``, ``cpm3c``, ``gmmc``.
 
 - ``ridge.py``: `Ridge`, EMMC: ``min ‖B‖² + C ‖H B - T‖²`` on random features, repeated with the labels that the scores
@@ -42,8 +42,6 @@ def clusterkit_recipes() -> dict[str, str]:
         "emmc": "clusterkit.families.margins.recipes:EMMC",
         "emmc-graph": "clusterkit.families.margins.recipes:EMMC_GRAPH",
         "emmc-multi": "clusterkit.families.margins.recipes:EMMC_MULTI",
-        "emmc-auto": "clusterkit.families.margins.recipes:EMMC_AUTO",
-        "emmc-multistart": "clusterkit.families.margins.recipes:EMMC_MULTISTART",
         "emmc-paper": "clusterkit.families.margins.recipes:EMMC_PAPER",
         "emmc-single": "clusterkit.families.margins.recipes:EMMC_SINGLE",
         "gmmc": "clusterkit.families.margins.recipes:GMMC",

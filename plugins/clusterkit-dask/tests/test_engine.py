@@ -314,7 +314,7 @@ class TestRefusals:
 
     def test_estimators_of_several_fits_say_what_takes_lazy_samples(self):
         with pytest.raises(InvalidData, match=r"Dask Array, which would be computed.*recipes that make one fit"):
-            clusterkit.Pooled(n_clusters=2).fit(da.from_array(blobs(), chunks=300))
+            clusterkit.recipe("emmc-multistart", n_clusters=2).fit(da.from_array(blobs(), chunks=300))
 
     @pytest.mark.parametrize(
         ("samples", "reason"),

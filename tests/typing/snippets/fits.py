@@ -8,20 +8,16 @@ from numpy.typing import NDArray
 
 import clusterkit
 from clusterkit import (
-    AutoPooled,
     ConsensusClustering,
     Pipeline,
-    Pooled,
     consensus,
     ensemble,
     metrics,
     recipe,
     recipes,
     search,
-    width_path,
 )
 from clusterkit.contracts.outcomes import Outcome
-from clusterkit.drivers.width_path import WidthPath
 from clusterkit.estimators.driven import Driven
 from clusterkit.families.shared.rbf import Rbf
 from clusterkit.families.support_vectors.svdd import Svdd
@@ -60,10 +56,7 @@ def slots(X: list[list[float]]) -> None:
 
 
 def drivers(X: NDArray[np.float32]) -> None:
-    assert_type(Pooled(Pipeline(), n_maps=3).fit(X).agreement_, float)
-    assert_type(Pooled().fit(X).winner_, int)
-    assert_type(AutoPooled(start={"name": "kmeans"}).fit(X).chosen_, str)
-    assert_type(AutoPooled(start="kmeans").fit(X).labels_, NDArray[np.integer[Any]])
+    assert_type(Driven("single", Pipeline()).fit(X).labels_, NDArray[np.integer[Any]])
 
 
 def searches(X: NDArray[np.float64]) -> None:
@@ -90,10 +83,6 @@ def ensembles(X: NDArray[np.float64]) -> None:
 
 
 def other_functions(X: NDArray[np.float64], y: list[str]) -> None:
-    path = width_path(X, gammas=[0.5, 1.0], labeler="complete_graph")
-    assert_type(path, WidthPath)
-    assert_type(path.gamma, NDArray[np.floating[Any]])
-    assert_type(path.labels, NDArray[np.integer[Any]])
     classifier = MinMaxModularSVC(n_parts=(2, 3), gamma=0.5).fit(X, y)
     assert_type(classifier, MinMaxModularSVC)
     assert_type(classifier.decision_function(X), NDArray[np.floating[Any]])

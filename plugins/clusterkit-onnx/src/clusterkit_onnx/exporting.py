@@ -49,7 +49,7 @@ def to_onnx(
 
     Parameters
     ----------
-    model : Pipeline, Auto, Pooled or another fitted estimator of a recipe
+    model : Pipeline, Auto or another fitted estimator of a recipe
     path : path, optional
         A file to write, whole or not at all; it ends in ``.onnx``.
     dtype : {"float64", "float32"}, default "float64"

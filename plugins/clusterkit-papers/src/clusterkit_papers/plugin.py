@@ -21,3 +21,21 @@ def clusterkit_commands() -> dict[str, str]:
         "reproduce": "clusterkit_papers.command:reproduce",
         "benchmark": "clusterkit_papers.benchmark_command:benchmark",
     }
+
+
+@clusterkit.hookimpl
+def clusterkit_drivers() -> dict[str, str]:
+    """Drivers by name."""
+    return {
+        "auto_pooled": "clusterkit_papers.emmc.auto_pooled:AutoPooledDriver",
+        "pooled": "clusterkit_papers.emmc.pooled:PooledDriver",
+    }
+
+
+@clusterkit.hookimpl
+def clusterkit_recipes() -> dict[str, str]:
+    """Recipes by name."""
+    return {
+        "emmc-auto": "clusterkit_papers.emmc.recipes:EMMC_AUTO",
+        "emmc-multistart": "clusterkit_papers.emmc.recipes:EMMC_MULTISTART",
+    }

@@ -13,9 +13,12 @@ outputs     Tables 5 and 6: a single output against one output per cluster, for 
 pairs       emmc-auto and its relatives on the digit pairs, and on pairs that had no part in any choice of constants.
 distances   Readings of the protocol where EMMC is far from print.
 comparison  Tables 7 to 10: accuracy, Rand index, time and iterations on all data sets.
+pooled      The driver `pooled`: fits under several random maps; each winner is judged under all of them.
+auto_pooled The driver `auto_pooled`: the same, with complexity, width and start chosen without labels.
+recipes     emmc-multistart and emmc-auto, which have these drivers.
 baselines   The methods that tables 7 to 10 compare with: MMC, GMMC, IterSVR, CPMMC, normalised cut, LapGMM.
 ==========  ===========================================================================================================
 
-The recipes are in clusterkit/families/margins/recipes.py, the mathematics is in clusterkit/families/margins/ridge.py
-and in the balancers.
+The other recipes are in clusterkit/families/margins/recipes.py, the mathematics is in
+clusterkit/families/margins/ridge.py and in the balancers.
 """

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import itertools
+import math
 
 import numpy as np
 import pytest
+from clusterkit_papers.emmc.auto_pooled import Gaps, halvings, reference, scale_free
+from clusterkit_papers.emmc.pooled import PooledDriver
 from sklearn.datasets import load_digits, make_blobs
+from threadpoolctl import threadpool_limits
 
-from clusterkit import AutoPooled, recipe
+from clusterkit import Pipeline, recipe
 from clusterkit.contracts.seeds import Seeds
-from clusterkit.drivers.auto_pooled import Gaps, halvings, reference, scale_free
-from clusterkit.errors import InvalidParameter
-from clusterkit.fitting.fit import bind
+from clusterkit.errors import IncompatibleStages, InvalidParameter
+from clusterkit.estimators.driven import Driven
+from clusterkit.fitting.fit import bind, run
 from clusterkit.metrics import clustering_accuracy
 from clusterkit.samples.limits import listening
 from clusterkit.testing.pytest_plugin import deep
@@ -235,7 +239,6 @@ def test_wrong_values_are_refused_by_name(wrong):
 
 def test_parameters_reach_the_base():
     model = recipe("emmc-auto", n_clusters=2, balancer__slack=0.2, limit=2.0)
-    assert isinstance(model, AutoPooled)
     assert model.get_params()["limit"] == 2.0
     assert model.base.balancer.slack == 0.2
 
@@ -277,3 +280,29 @@ def test_pairs_of_digits():
         model = recipe("emmc-auto", n_clusters=2, random_state=0).fit(X)
         errors.append(1.0 - clustering_accuracy(y, model.labels_))
     assert np.mean(errors) <= (0.016 if deep() else 0.006)
+
+
+# the driver of several maps
+
+
+def test_pooled_equals_a_plain_loop_over_maps():
+    X = make_blobs([40, 40], n_features=3, random_state=3, cluster_std=2.5)[0]
+    pipeline = Pipeline("elm", "ridge", "threshold", init="random", n_init=3, random_state=4)
+    c = pipeline.composition()
+    with threadpool_limits(1):  # as estimators run so few rows; sums of two threads may be rounded otherwise
+        bounds = [bind(c, X, Seeds(4).child("map", i)) for i in range(4)]
+        fits = [run(bound) for bound in bounds]
+        sums = [math.fsum(bound.objective(one.labels) for bound in bounds) for one in fits]
+        answer = PooledDriver(n_maps=4).run([c], X, Seeds(4))
+    assert answer.report["pooled"].tolist() == sums
+    assert answer.report["winner"] == int(np.argmin(sums))
+    np.testing.assert_array_equal(answer.fit.labels, fits[int(np.argmin(sums))].labels)
+    model = Driven(PooledDriver(n_maps=4), pipeline).fit(X)
+    np.testing.assert_array_equal(model.labels_, answer.fit.labels)
+    assert model.pooled_.tolist() == sums
+
+
+@pytest.mark.parametrize("driver", ["pooled", "auto_pooled"])
+def test_solvers_that_cannot_be_judged_are_refused(driver):
+    with pytest.raises(IncompatibleStages, match=f"driver '{driver}' .* solver 'svdd'"):
+        Driven(driver, Pipeline("rbf", "svdd", "complete_graph")).fit(np.eye(9))

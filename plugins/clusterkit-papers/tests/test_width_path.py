@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from clusterkit_papers.svc import width_path as module
+from clusterkit_papers.svc.width_path import COLUMNS, width_grid, width_path
 from sklearn.datasets import make_moons
 
-from clusterkit import Pipeline, width_path
-from clusterkit.drivers import width_path as module
-from clusterkit.drivers.width_path import COLUMNS, width_grid
+from clusterkit import Pipeline
 from clusterkit.errors import ClusterkitWarning, IncompatibleStages, InvalidParameter, UnknownName
 from clusterkit.samples.limits import listening
 

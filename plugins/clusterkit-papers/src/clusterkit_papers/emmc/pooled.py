@@ -32,7 +32,7 @@ class PooledDriver(Driver):
 
     For objectives with good optima but many bad ones, such as EMMC from random starts: the labels that one map prefers
     are judged by the other maps, which did not choose them. Costs `n_maps` fits and ``n_maps²`` solves, and the memory
-    of `n_maps` spaces. The sum of objectives is in drivers/pooled.py (`summed_objectives`).
+    of `n_maps` spaces. The sum of objectives is in `summed_objectives`.
 
     Parameters
     ----------
@@ -43,7 +43,6 @@ class PooledDriver(Driver):
     name: ClassVar[str] = "pooled"
     weighted: ClassVar[bool] = True
     linked: ClassVar[bool] = True
-    estimator: ClassVar[str] = "clusterkit.estimators.auto:Pooled"
     trial: ClassVar[dict[str, int]] = {"n_maps": 2}
     on_devices: ClassVar[bool] = True
 

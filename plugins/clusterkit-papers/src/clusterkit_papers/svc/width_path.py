@@ -5,17 +5,23 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, Any, final
 
 import attrs
 import numpy as np
+from sklearn.utils.validation import check_array
 
-from clusterkit._typing import Array, Floats, Indices, Labels, Rng
+from clusterkit import Pipeline
+from clusterkit._typing import Array, ArrayLike, Floats, Indices, Labels, RandomState, Rng
 from clusterkit.contracts import Task
+from clusterkit.contracts.arguments import LabelerLike
 from clusterkit.contracts.composition import Composition
 from clusterkit.contracts.outcomes import Domain, Outcome
+from clusterkit.contracts.params import check_count
 from clusterkit.contracts.seeds import Seeds
 from clusterkit.errors import IncompatibleStages, InvalidParameter
+from clusterkit.estimators import same_place
+from clusterkit.estimators.samples import only_numbers, refuse_device, refuse_unsuited
 from clusterkit.fitting.fit import bind
 from clusterkit.numerics.distances import bandwidth_range, squared_distances
 from clusterkit.numerics.selection import sample_rows
@@ -27,7 +33,7 @@ from clusterkit.samples.transform import block_plan
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-__all__ = ["COLUMNS", "GRID_ROWS", "WidthPath", "checked_widths", "path_over_widths", "require_domain", "width_grid"]
+__all__ = ["COLUMNS", "GRID_ROWS", "WidthPath", "width_grid", "width_path"]
 
 GRID_ROWS = 2000
 """Largest number of rows whose distances to all rows give the default widths: enough for a quantile, at a cost linear
@@ -89,15 +95,100 @@ class WidthPath:
         return pandas.DataFrame({name: getattr(self, name) for name in COLUMNS})
 
 
-def path_over_widths(
-    composition: Composition, X: Array, widths: Array | None, n_gammas: int, seeds: Seeds
+def width_path(
+    X: ArrayLike,
+    pipeline: Pipeline | None = None,
+    *,
+    gammas: Sequence[float] | None = None,
+    n_gammas: int = 25,
+    C: float | None = None,
+    nu: float | None = None,
+    labeler: LabelerLike | None = None,
+    random_state: RandomState = None,
+    verbose: bool = False,
 ) -> WidthPath:
+    """Cluster the same data at many widths of the Gaussian kernel; every solution starts from the one before.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+    pipeline : Pipeline, optional
+        Its feature map has to end in a Gaussian kernel, whose gamma is replaced, and its solver has to give a domain
+        without learning from labels. Default: ``Pipeline("rbf", "svdd", "complete_graph")``. Not fitted, not changed.
+    gammas : sequence of float, optional
+        Positive, in any order; equal values count once. Default: `width_grid` of the mapped data.
+    n_gammas : int, default 25
+        Length of the default grid.
+    C, nu : float, optional
+        Parameters of the solver, in place of the values in `pipeline`.
+    labeler : str, dict or Labeler, optional
+        Replaces the labeler of `pipeline`.
+    random_state : int, Generator, RandomState or None, default None
+        Seed of the sample behind the default grid and of stages that use random numbers; the default stages use none.
+    verbose : bool, default False
+        Whether to show a progress bar, if standard error is a terminal.
+
+    Returns
+    -------
+    WidthPath
+
+    Raises
+    ------
+    InvalidParameter
+        For widths that are not positive, or stages of other kinds.
+
+    Notes
+    -----
+    A step costs one solve and one labelling at that width. Nothing of size n x n is kept.
+
+    References
+    ----------
+    Ben-Hur, Horn, Siegelmann, Vapnik (2001), Support vector clustering, JMLR 2, section 4: increasing the width
+    parameter from a single cluster on.
+
+    Examples
+    --------
+    >>> from clusterkit_papers.svc.width_path import width_path
+    >>> from sklearn.datasets import make_moons
+    >>> X, _ = make_moons(200, noise=0.05, random_state=0)
+    >>> path = width_path(X, gammas=[1.0, 20.0])
+    >>> path.n_clusters.tolist()
+    [1, 2]
+    """
+    refuse_device("width_path")
+    refuse_unsuited(X)
+    with only_numbers(X) as plain:
+        rows: Array = check_array(plain, dtype=[np.float64, np.float32], order="C")
+    composition = _composition(pipeline, C, nu, labeler)
+    seeds = Seeds.of(random_state)
+    widths = None if gammas is None else _checked_widths(gammas)
+    check_count("width_path: n_gammas", n_gammas)
+    with same_place.shown(verbose), same_place.hooks():
+        return _path(composition, rows, widths, n_gammas, seeds)
+
+
+def _composition(
+    pipeline: Pipeline | None, C: float | None, nu: float | None, labeler: LabelerLike | None
+) -> Composition:
+    base = Pipeline("rbf", "svdd", "complete_graph") if pipeline is None else pipeline
+    changes: dict[str, Any] = {
+        key: value for key, value in (("solver__C", C), ("solver__nu", nu), ("labeler", labeler)) if value is not None
+    }
+    if "solver__C" in changes and "solver__nu" not in changes and "solver__nu" in base.get_params():
+        changes["solver__nu"] = None  # a value of nu would take precedence over C
+    parameters: dict[str, Any] = base.get_params(deep=False)
+    composition = Pipeline(**parameters).set_params(**changes).composition()
+    _require_domain(composition)
+    return composition
+
+
+def _path(composition: Composition, X: Array, widths: Array | None, n_gammas: int, seeds: Seeds) -> WidthPath:
     """The clusters of X, shape (n, d), at every width; each solution starts from the solution before.
 
     Parameters
     ----------
     composition : Composition
-        Composition that `require_domain` accepts. The gamma of its kernel is replaced.
+        Composition that `_require_domain` accepts. The gamma of its kernel is replaced.
     X : ndarray of shape (n, d)
     widths : ndarray or None
         Increasing; None takes `width_grid` of the mapped data.
@@ -116,7 +207,7 @@ def path_over_widths(
     return _walk(composition, space, widths, seeds)
 
 
-def require_domain(composition: Composition) -> None:
+def _require_domain(composition: Composition) -> None:
     """Refuse a solver that learns from labels, and a labeler that reads no domain.
 
     Raises
@@ -170,7 +261,7 @@ def width_grid(points: Array, n_gammas: int = 25, rng: Rng | None = None) -> Arr
     return widths
 
 
-def checked_widths(gammas: Sequence[float]) -> Array:
+def _checked_widths(gammas: Sequence[float]) -> Array:
     """The widths in increasing order, each once.
 
     Raises
