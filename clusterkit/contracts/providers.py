@@ -110,6 +110,7 @@ PLUGINS = (
             "command": ("reproduce", "benchmark"),
             "driver": ("auto_pooled", "pooled"),
             "recipe": ("emmc-auto", "emmc-multistart"),
+            "solver": ("convex_nmf",),
         },
     ),
 )

@@ -18,7 +18,7 @@ FILES = sorted(FOLDER.glob("*/*.clusterkit"))
 
 def test_there_are_files_of_every_version_with_this_format():
     assert {path.parent.name for path in FILES} >= {"0.2.0"}
-    assert len(FILES) >= 18
+    assert len(FILES) >= 17
 
 
 def test_there_is_one_with_a_preparation():
