@@ -9,7 +9,7 @@ Polars or PyArrow, with gaps and categories as they are.
 - `representatives` (``representing.py``): a few rows that stand for each cluster.
 - `compare` (``comparing.py``): methods side by side: sizes, indices, stability, agreement, seconds.
 - `assign`, `relabel` (``rows.py``): certainty and distance of each row; numbers that last over refits.
-- `linkage_matrix`, `condensed_tree` (``hierarchies.py``): the merges of a spanning tree for scipy and as a frame.
+- `linkage_matrix` (``hierarchies.py``): the merges of a spanning tree for scipy.
 - ``raw_table.py``: rows of any table as columns of numbers and of categories; ``measures.py`` makes them comparable,
   draws rows, and reads the labels of a model.
 """
@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from clusterkit.profiles.comparing import Comparison, Method, compare
 from clusterkit.profiles.documents import DocumentProfile, Topic
-from clusterkit.profiles.hierarchies import condensed_tree, linkage_matrix
+from clusterkit.profiles.hierarchies import linkage_matrix
 from clusterkit.profiles.naming import Condition, Rule
 from clusterkit.profiles.profiling import ClusterProfile, FeatureProfile, Profile, profile
 from clusterkit.profiles.representing import representatives
@@ -37,7 +37,6 @@ __all__ = [
     "Topic",
     "assign",
     "compare",
-    "condensed_tree",
     "linkage_matrix",
     "profile",
     "relabel",

@@ -76,7 +76,7 @@ def as_numbers(column: Column, default: str, measure: UnitConversion | None = No
         values[gaps] = np.nan
         return Reading(values, np.zeros(len(values), dtype=bool))
     if column.kind != "text":
-        return Reading(np.full(len(gaps), np.nan), ~gaps)
+        return _nothing(column)
     mark = column.decimal or default
     read = parsing.number if measure is None else measure.number
     reading = _of_texts(column, lambda text: read(text, mark))
@@ -125,7 +125,7 @@ def as_seconds(column: Column, default: str) -> Reading:
     if column.kind == "number" and not column.duration:
         return _of_texts(column, day_of_digits)
     if column.kind != "text":
-        return Reading(np.full(len(gaps), np.nan), ~gaps)
+        return _nothing(column)
     form = _order_of(column, default)
     return _of_texts(column, lambda text: seconds_of_text(text, form))
 
@@ -157,8 +157,7 @@ def as_hours(column: Column, clock: str, begin: float, *, digits: bool = False) 
         values = hours_of_digits(np.where(gaps, np.nan, column.values.astype(np.float64)))
         return Reading(np.where(values < begin, values + 24.0, values), ~gaps & np.isnan(values))
     if column.kind != "text":
-        gaps = column.missing()
-        return Reading(np.full(len(gaps), np.nan), ~gaps)
+        return _nothing(column)
     return _of_texts(column, reader(clock, begin, digits=digits))
 
 
@@ -223,6 +222,11 @@ def as_levels(column: Column) -> NDArray[np.object_]:
         texts = [str(value) for value in column.values[~gaps]]
     levels[~gaps] = texts
     return levels
+
+
+def _nothing(column: Column) -> Reading:
+    """The reading of a column of another kind, of which no cell can be read."""
+    return Reading(np.full(len(column.values), np.nan), ~column.missing())
 
 
 def _floats(column: Column, gaps: NDArray[np.bool_]) -> list[float]:

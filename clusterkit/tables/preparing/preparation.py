@@ -423,10 +423,7 @@ class FittedPreparation:
             raise TableError(f"Found table with 0 sample(s) (shape={shape}) while a minimum of 1 is required.")
         observer = Observer() if quiet else NewRows(self.rows, similar=self.donors is not None, coded=self.coded)
         plans = self._used_plans
-        if self.coded:
-            out, gaps = self._written_codes(columns, observer), np.zeros((n, 0), dtype=bool)
-        else:
-            out, gaps = self._written(columns, observer)
+        out, gaps = self._written(columns, observer, coded=self.coded)
         if isinstance(observer, NewRows):
             observer.warn()
             warn_of_blanks(columns, plans)
@@ -438,33 +435,29 @@ class FittedPreparation:
     def _used_plans(self) -> list[ColumnPlan]:
         return [plan for plan in self.plans if plan.used]
 
-    def _written(self, columns: Sequence[Column], observer: Observer) -> tuple[Array, Mask]:
-        """The features of the used columns, with what is typical in gaps, and the gaps, (n, used columns)."""
+    def _written(self, columns: Sequence[Column], observer: Observer, *, coded: bool = False) -> tuple[Array, Mask]:
+        """The features of the used columns, with what is typical in gaps, and the gaps, (n, used columns).
+
+        With `coded` numbers and codes, NaN in gaps.
+        """
         n = len(columns[0].values)
-        out = np.empty((n, len(self.features)), dtype=np.float32 if self.narrow else np.float64)
-        gaps = np.empty((n, len(columns)), dtype=bool)
+        width = len(self.names_of_codes if coded else self.features)
+        out = np.empty((n, width), dtype=np.float32 if self.narrow and not coded else np.float64)
+        gaps = np.zeros((n, len(columns)), dtype=bool)
         at = 0
         for j, (plan, column) in enumerate(zip(self._used_plans, columns, strict=True)):
-            width = len(plan.features)
-            gaps[:, j] = plan.write(column, out[:, at : at + width], observer)
+            part = out[:, at : at + len(plan.coded if coded else plan.features)]
+            if coded:
+                plan.write_codes(column, part, observer)
+            else:
+                gaps[:, j] = plan.write(column, part, observer)
             if isinstance(observer, NewRows):
                 observer.gaps(plan, column)
                 warn_of(of_rows(plan, column))
-            at += width
-        write_points(self._used_plans, out, gaps)
+            at += part.shape[1]
+        if not coded:
+            write_points(self._used_plans, out, gaps)
         return out, gaps
-
-    def _written_codes(self, columns: Sequence[Column], observer: Observer) -> Array:
-        """Numbers and codes of the used columns, NaN in gaps."""
-        out, at = np.empty((len(columns[0].values), len(self.names_of_codes))), 0
-        for plan, column in zip(self._used_plans, columns, strict=True):
-            width = len(plan.coded)
-            plan.write_codes(column, out[:, at : at + width], observer)
-            if isinstance(observer, NewRows):
-                observer.gaps(plan, column)
-                warn_of(of_rows(plan, column))
-            at += width
-        return out
 
     def with_donors(self, rows: RowSample) -> FittedPreparation:
         """This preparation, with those rows of the fit from which gaps are filled; none where there is no gap."""

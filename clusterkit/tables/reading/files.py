@@ -14,7 +14,6 @@ import numpy as np
 
 from clusterkit._typing import AnyArray
 from clusterkit.errors import TableError
-from clusterkit.samples import memory
 from clusterkit.samples.coding import why_no_table
 from clusterkit.tables.cells.column_names import numbered, shared_names, unique
 from clusterkit.tables.cells.parsing import order_of
@@ -238,15 +237,10 @@ def _parquet(title: str) -> Table:
 
 def _check_size(metadata: FileMetaData, title: str) -> None:
     """Refuse a Parquet file that would be too large when it is unpacked."""
-    allowed = memory.unpacked_cap()
     groups = [metadata.row_group(i) for i in range(metadata.num_row_groups)]
     # columns of equal values are almost nothing in the file
     size = max(sum(group.total_byte_size for group in groups), 8 * metadata.num_rows * metadata.num_columns)
-    if size > allowed:
-        raise TableError(
-            f"{title} has {memory.human(size)} when it is unpacked, above the cap of {memory.human(allowed)}. If that "
-            f"is right, raise the cap: {memory.setting(memory.UNPACKED_VARIABLE, 2 * size)}"
-        )
+    unpacking.check_size(size, title)
 
 
 def _by_plugin(title: str, ending: str) -> Table:

@@ -19,7 +19,7 @@ from typing import IO, BinaryIO, cast
 from clusterkit.errors import TableError, TableWarning, first_names
 from clusterkit.samples import memory
 
-__all__ = ["COMPRESSED", "TEXT", "check_archive", "content_of", "decoded", "without_compression"]
+__all__ = ["COMPRESSED", "TEXT", "check_archive", "check_size", "content_of", "decoded", "without_compression"]
 
 TEXT = frozenset({"", ".csv", ".tsv", ".tab", ".txt", ".dat", ".data"})
 """Endings of delimited text, for which no plugin is asked; each may be followed by one of `COMPRESSED`."""
@@ -141,6 +141,11 @@ def check_archive(title: str) -> None:
             size = sum(member.file_size for member in archive.infolist())
     except (zipfile.BadZipFile, NotImplementedError, ValueError) as error:
         raise TableError(f"{title} is no spreadsheet: {error}") from None
+    check_size(size, title)
+
+
+def check_size(size: int, title: str) -> None:
+    """Raise `TableError` for a file of so many bytes, once it is unpacked, above the cap."""
     allowed = memory.unpacked_cap()
     if size > allowed:
         raise TableError(

@@ -203,7 +203,6 @@ FUNCTIONS: Mapping[str, Callable[..., object]] = {
     "assign": lambda model, data: clusterkit.assign(model, data),
     "representatives": lambda model, data: clusterkit.representatives(model, data),
     "linkage_matrix": lambda model, data: profiles.linkage_matrix(model),
-    "condensed_tree": lambda model, data: profiles.condensed_tree(model),
     "repr": lambda model, data: repr(model),
 }
 """What is done with a model beside its own methods."""
