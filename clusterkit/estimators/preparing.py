@@ -120,19 +120,16 @@ def fitted_labels(model: object, X: object, preparation: Preparation | None = No
     return np.asarray(fitted.labels_ if hasattr(fitted, "labels_") else fitted.predict(X))
 
 
-def labels_again(
-    model: object, X: object, preparation: Preparation | None = None, **parameters: object
-) -> Labels | None:
-    """Labels of a copy of a model, with other parameters, fitted to other rows; None where it cannot be fitted to them.
+def labels_again(model: object, X: object, preparation: Preparation | None = None) -> Labels | None:
+    """Labels of a copy of a model, fitted to other rows; None where it cannot be fitted to them.
 
     Warnings are suppressed, because nobody gets this fit.
     """
     from sklearn.base import clone
 
-    again: Any = clone(model)
     with ignoring(Warning):
         try:
-            return fitted_labels(again.set_params(**parameters), X, preparation)
+            return fitted_labels(clone(model), X, preparation)
         except (ValueError, ArithmeticError):  # too few rows for so many clusters, say
             return None
 

@@ -9,7 +9,7 @@ from typing import Any, final, overload
 import attrs
 import numpy as np
 
-from clusterkit._typing import Array, Labels, Mask, RandomState, Rng
+from clusterkit._typing import Array, Labels, Mask, RandomState
 from clusterkit.contracts.arguments import Clusterer
 from clusterkit.contracts.labelings import NOISE
 from clusterkit.contracts.params import check_count
@@ -22,7 +22,6 @@ from clusterkit.profiles.measures import (
     Measure,
     draw,
     evidence_of_table,
-    is_model,
     labels_of,
     measures_of,
 )
@@ -132,8 +131,6 @@ class ClusterProfile:
         The strongest first, at most as many as asked for.
     rule : Rule or None
         Made of columns that stand out; None where none does.
-    stability : float or None
-        How well fits to other rows find the cluster again, in [0, 1]; None where `profile` was not asked for it.
     """
 
     label: int
@@ -142,7 +139,6 @@ class ClusterProfile:
     name: str
     features: tuple[FeatureProfile, ...]
     rule: Rule | None
-    stability: float | None = None
 
 
 @final
@@ -219,10 +215,7 @@ class Profile:
             f"{counted(len(self.clusters), 'cluster')} of {counted(self.n_rows, 'row')}, {self.n_noise or 'no'} noise"
         ]
         for cluster in self.clusters:
-            again = "" if cluster.stability is None else f", stability {cluster.stability:.2f}"
-            lines.append(
-                f"{cluster.label}: {cluster.name} ({counted(cluster.size, 'row')}, {cluster.share:.0%}{again})"
-            )
+            lines.append(f"{cluster.label}: {cluster.name} ({counted(cluster.size, 'row')}, {cluster.share:.0%})")
             if cluster.rule is not None:
                 rule = cluster.rule
                 lines.append(f"   {rule.text}: precision {rule.precision:.0%}, recall {rule.recall:.0%}")
@@ -243,7 +236,6 @@ def profile(
     max_rows: int = ...,
     n_bootstraps: int = ...,
     max_features: int = ...,
-    resamples: int = ...,
     naming: Callable[[ClusterProfile], str] | None = ...,
     random_state: RandomState = ...,
 ) -> Profile: ...
@@ -266,7 +258,6 @@ def profile(
     max_rows: int = 20_000,
     n_bootstraps: int = 200,
     max_features: int = 50,
-    resamples: int = 0,
     n_representatives: int = 3,
     naming: Callable[[Any], str] | None = None,
     random_state: RandomState = 0,
@@ -292,10 +283,6 @@ def profile(
         Resamples of the interval.
     max_features : int, default 50
         Columns listed for each cluster, or words, the strongest first.
-    resamples : int, default 0
-        Fits of the same method, with as many clusters, to random halves of the rows, for the `stability` of each
-        cluster: the mean over these fits of the largest Jaccard index of its rows in the half with a cluster of the fit
-        (Hennig 2007). Above .85 a cluster is stable, below .6 it should not be trusted. 20 say enough.
     n_representatives : int, default 3
         Documents listed for each cluster, those with most of its words first.
     naming : callable, optional
@@ -313,8 +300,8 @@ def profile(
     Raises
     ------
     InvalidParameter, InvalidData, NotFittedError
-        If an argument is wrong, or is for texts and there is a table or the reverse, X has another number of rows, the
-        model is not fitted, or labels alone are to be resampled.
+        If an argument is wrong, or is for texts and there is a table or the reverse, X has another number of rows, or
+        the model is not fitted.
 
     See Also
     --------
@@ -350,7 +337,7 @@ def profile(
     """
     if (X is None) == (texts is None):
         raise InvalidParameter("profile takes the table X, or texts: one of the two")
-    of_tables = {"max_rows": (max_rows, 20_000), "n_bootstraps": (n_bootstraps, 200), "resamples": (resamples, 0)}
+    of_tables = {"max_rows": (max_rows, 20_000), "n_bootstraps": (n_bootstraps, 200)}
     of_texts = {"n_representatives": (n_representatives, 3)}
     for name, (value, default) in (of_texts if texts is None else of_tables).items():
         if value != default:
@@ -382,45 +369,9 @@ def profile(
     known = _roles_of_fit(model)
     if roles and set(table.names) <= set(known):
         roles = known
-    if check_count("resamples", resamples, at_least=0):
-        again = _stabilities(model, table, labels, resamples, seeds.stream("resamples"))
-        clusters = tuple(attrs.evolve(cluster, stability=again[cluster.label]) for cluster in clusters)
     clusters = tuple(with_name(cluster, naming) for cluster in clusters)
     n_noise = int((labels == NOISE).sum())
     return Profile(clusters, table.n, n_noise, len(sample.rows), left_out, roles, gains)
-
-
-def _stabilities(model: Any, table: RawTable, labels: Labels, resamples: int, rng: Rng) -> dict[int, float]:
-    """The stability of each cluster, by its label; halves that cannot be fitted count as 0."""
-    if not is_model(model):
-        raise InvalidParameter("profile: resamples needs a fitted model, which is fitted to other rows; got labels")
-    from clusterkit.estimators.auto import Auto
-    from clusterkit.estimators.preparing import labels_again
-
-    parameters = {} if not hasattr(model, "get_params") else model.get_params(deep=False)
-    names: Labels = np.unique(labels[labels >= 0])
-    jaccard = np.zeros((resamples, len(names)))
-    present = np.zeros(len(names))
-    fitted = vars(model).get("preparation_")
-    for i in range(resamples):
-        rows = np.sort(rng.permutation(table.n)[: table.n // 2])
-        other: dict[str, object] = {}
-        if isinstance(model, Auto) or parameters.get("n_clusters") is not None:
-            other["n_clusters"] = len(names)
-        if isinstance(parameters.get("random_state"), int | None):
-            other["random_state"] = int(rng.integers(2**31))
-        after = labels_again(model, table.take(rows), None if fitted is None else fitted.preparation, **other)
-        if after is None:
-            continue
-        before = labels[rows]
-        for j, name in enumerate(names.tolist()):
-            inside = before == name
-            present[j] += inside.any()
-            jaccard[i, j] = max(
-                ((inside & (after == other)).sum() / (inside | (after == other)).sum() for other in {*after[inside]}),
-                default=0.0,
-            )
-    return dict(zip(names.tolist(), (jaccard.sum(axis=0) / np.maximum(present, 1)).tolist(), strict=True))
 
 
 def _roles_of_fit(model: object) -> dict[str, str]:

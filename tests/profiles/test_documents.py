@@ -70,7 +70,11 @@ def test_noise_has_no_topic_and_layers_have_their_own():
         ({"texts": 7}, InvalidData, "texts must be a sequence of strings.*got 7"),
         ({"texts": TEXTS, "naming": lambda topic: None}, InvalidParameter, "returned None for cluster 0"),
         ({"texts": TEXTS, "naming": "name"}, InvalidParameter, "naming must be a function.*got 'name'"),
-        ({"texts": TEXTS, "resamples": 5}, InvalidParameter, "resamples says something of a table only, and is 5"),
+        (
+            {"texts": TEXTS, "n_bootstraps": 5},
+            InvalidParameter,
+            "n_bootstraps says something of a table only, and is 5",
+        ),
         ({"X": np.eye(6), "naming": "name"}, InvalidParameter, "naming must be a function.*got 'name'"),
         ({"X": np.eye(6), "n_representatives": 2}, InvalidParameter, "n_representatives says something of texts only"),
         ({"texts": ["!"] * 6}, InvalidData, "texts have no words"),

@@ -297,17 +297,3 @@ def test_shares_are_never_below_nothing():
         for feature in cluster.features:
             if feature.level is not None:
                 assert not np.signbit([feature.inside, feature.outside, feature.lift]).any()
-
-
-def test_a_cluster_that_other_rows_show_again_is_stable_and_one_cut_in_two_is_not():
-    rng = np.random.default_rng(0)
-    X = np.concatenate([rng.normal((0, 0), 1.0, (120, 2)), rng.normal((9, 0), 0.5, (40, 2))])
-    model = clusterkit.recipe("kmeans", n_clusters=3, random_state=0).fit(X)
-    profile = clusterkit.profile(model, X, resamples=10)
-    apart = int(model.labels_[-1])
-    assert profile[apart].stability > 0.95
-    assert max(cluster.stability for cluster in profile.clusters if cluster.label != apart) < 0.9
-    assert "stability" in str(profile)
-    assert clusterkit.profile(model, X).clusters[0].stability is None
-    with pytest.raises(InvalidParameter, match="needs a fitted model"):
-        clusterkit.profile(model.labels_, X, resamples=2)

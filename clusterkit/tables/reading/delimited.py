@@ -290,9 +290,7 @@ class _CellReader:
         try:
             if as_text is None or as_text:
                 raise ValueError("not plain")
-            rows = np.loadtxt(
-                self.source, delimiter=blank, quotechar='"', comments=None, skiprows=self.skip, ndmin=2
-            )
+            rows = np.loadtxt(self.source, delimiter=blank, quotechar='"', comments=None, skiprows=self.skip, ndmin=2)
             return dict(zip(self.names, rows.T, strict=True))
         except ValueError:
             self._check_widths()
