@@ -236,7 +236,7 @@ class Grid:
 
     def part(self, rows: NDArray[np.bool_], columns: NDArray[np.bool_]) -> Grid:
         """The grid of some rows and columns, by their masks."""
-        values, entered = (cells[rows][:, columns] for cells in (self.values, self.entered))
+        values, entered = self.values[rows][:, columns], self.entered[rows][:, columns]
         return Grid(self.rows[rows], self.columns[columns], values, entered)
 
 
