@@ -78,6 +78,7 @@ class TestCompare:
         fresh = clusterkit.recipe("kmeans", n_clusters=3, random_state=0)
         table = clusterkit.compare({"fitted": fitted, "fresh": fresh, "mixture": GaussianMixture(3, random_state=0)}, X)
         assert table["fitted"].model is fitted
+        assert len(fitted.labels_) == len(X)
         assert not hasattr(fresh, "labels_")
         assert [method.n_clusters for method in table.methods] == [2, 3, 3]
 

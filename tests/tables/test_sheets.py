@@ -105,11 +105,6 @@ class TestCellsFarFromTheTable:
         table = read_table(saved(tmp_path / "t.xlsx", self.ROWS, XFD1048576="x"))
         assert (table.names, table.n_rows) == (("a", "b", "x3"), 21)
 
-    def test_a_formula_there_too(self, tmp_path):
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")
-            assert read_table(saved(tmp_path / "t.xlsx", self.ROWS, XFD1048576="=1+1")).n_rows == 20
-
     def test_one_far_below_a_column_is_a_row(self, tmp_path):
         table = read_table(saved(tmp_path / "t.xlsx", self.ROWS, A100000=7))
         assert (table.n_rows, table.notes) == (21, ("99,978 empty rows between others left out",))

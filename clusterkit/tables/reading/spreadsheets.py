@@ -6,7 +6,7 @@ import datetime
 import operator
 import shlex
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import closing
 
 import numpy as np
@@ -16,12 +16,9 @@ from clusterkit.errors import TableError, TableWarning, counted, first_names
 from clusterkit.tables.cells.column_names import numbered, shared_names, unique
 from clusterkit.tables.cells.parsing import MISSING
 from clusterkit.tables.reading.grids import (
-    REMEDY,
     Grid,
     hidden_parts,
     merged_ranges,
-    uncomputed,
-    warning_of,
 )
 from clusterkit.tables.reading.headers import (
     PREVIEW,
@@ -75,14 +72,11 @@ def read_spreadsheet(title: str, header: bool | None, sheet: str | int, hidden: 
             grid = Grid.of(opened, title).merged(merged_ranges(title, opened), title)
             invisible = hidden_parts(title, opened)
             shows = opened.sheet_state == "visible"
-        formulas = uncomputed(title, name)
     except TableError:
         raise
     except Exception as error:  # a damaged file may raise anything
         raise TableError(f"{title} is no Excel file: {type(error).__name__}: {error}") from None
     if not grid.values.size:
-        if len(formulas):
-            raise TableError(f"{title}, sheet {name!r} has nothing but formulas without values; {REMEDY}")
         raise TableError(f"{title}{_of_sheet(name, sheets)} is empty{_other_sheets(name, sheets)}")
     filled_rows, dropped = grid.rows, ""
     if hidden == "drop":
@@ -112,7 +106,6 @@ def read_spreadsheet(title: str, header: bool | None, sheet: str | int, hidden: 
     _tell_of_hidden(f"{title}{_of_sheet(name, sheets)}", grid, places, names, invisible)
     if not shows:
         warnings.warn(f"{title}: the sheet {name!r} is hidden{_other_sheets(name, sheets)}", TableWarning, stacklevel=4)
-    _tell_of_formulas(title, name, formulas, places, dict(zip(grid.columns.tolist(), names, strict=True)))
     frame = {name: _with_gaps(body[:, j]) for j, name in enumerate(names)}
     shown = int((~grid.entered & (grid.values != None)).sum())  # noqa: E711 - cell by cell
     notes = (*_notes(name, sheets, lead, places, filled_rows, shown), *filter(None, [dropped]))
@@ -198,18 +191,6 @@ def _with_gaps(cells: NDArray[np.object_]) -> NDArray[np.object_]:
         return cells
     gaps = [isinstance(cell, str) and cell.strip().lower() in MISSING for cell in cells]
     return np.array([None if gap else cell for gap, cell in zip(gaps, cells, strict=True)], dtype=object)
-
-
-def _tell_of_formulas(
-    title: str, sheet: str, formulas: NDArray[np.intp], rows: NDArray[np.intp], names: Mapping[int, str]
-) -> None:
-    """Warn of formulas without values in the rows and columns of the table, and in columns of nothing else."""
-    from openpyxl.utils import get_column_letter
-
-    inside = formulas[np.isin(formulas[:, 0], rows)]
-    if len(inside):
-        columns = [names.get(j, get_column_letter(j + 1)) for j in np.unique(inside[:, 1]).tolist()]
-        warnings.warn(warning_of(title, sheet, columns, len(inside)), TableWarning, stacklevel=5)
 
 
 def _tell_of_hidden(
