@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, Any, final
 
 import attrs
 import numpy as np
@@ -21,12 +21,9 @@ if TYPE_CHECKING:
     from scipy.sparse.linalg import SuperLU
 
 __all__ = [
-    "SHIFT",
     "Eigenvectors",
-    "dense_leading",
     "fixed_basis",
     "inverse_factor",
-    "inverted_leading",
     "leading_eigenvectors",
 ]
 
@@ -38,7 +35,7 @@ ABOVE_ONE = 1.0 + 1e-6
 """Shift of the inverted iteration, just above the largest eigenvalue 1, so that the system is positive definite."""
 
 
-def dense_leading(W: Array | csr_array, roots: Array, known: Array, count: int) -> tuple[Array, Array]:
+def _dense_leading(W: Array | csr_array, roots: Array, known: Array, count: int) -> tuple[Array, Array]:
     """The `count` largest eigenvalues, falling, and their eigenvectors (n, count) by a dense solver, O(n³).
 
     Parameters
@@ -62,7 +59,7 @@ def dense_leading(W: Array | csr_array, roots: Array, known: Array, count: int) 
 
 
 def inverse_factor(W: csr_array, roots: Array) -> SuperLU:
-    """Factorisation of ``1 + s - A`` for the systems of `inverted_leading`, with the same parameters W and roots."""
+    """Factorisation of ``1 + s - A`` for the systems of `_inverted_leading`, with the same parameters W and roots."""
     from scipy.sparse import diags_array
     from scipy.sparse.linalg import splu
 
@@ -77,7 +74,7 @@ def inverse_factor(W: csr_array, roots: Array) -> SuperLU:
     )
 
 
-def inverted_leading(
+def _inverted_leading(
     W: csr_array,
     roots: Array,
     known: Array,
@@ -95,7 +92,7 @@ def inverted_leading(
     ----------
     W : scipy sparse array, (n, n)
     roots, known, count
-        As in `dense_leading`.
+        As in `_dense_leading`.
     start : ndarray of shape (n,)
         Starting vector.
     tol : float
@@ -176,7 +173,7 @@ class Eigenvectors:
 
 @limited_threads(0)  # products with single vectors: a second thread gains nothing, and loses much where no core is idle
 def leading_eigenvectors(
-    W: csr_array,
+    W: Array | csr_array,
     roots: Array,
     known: Array,
     count: int,
@@ -188,7 +185,7 @@ def leading_eigenvectors(
 
     Parameters
     ----------
-    W : scipy sparse array, (n, n)
+    W : ndarray or scipy sparse array, (n, n)
         Symmetric, not negative.
     roots : ndarray of shape (n,)
         Square roots of the degrees, all positive.
@@ -220,9 +217,11 @@ def leading_eigenvectors(
     if count == 0:
         return _checked(W, roots, np.ones(c), known, "components alone")
     inverted = partial(_inverted, factor=factor)
-    methods: list[Callable[[csr_array, Array, Array, int, Array], Solution | None]]
+    methods: list[Callable[[Any, Array, Array, int, Array], Solution | None]]
     if n <= max(DENSE, 2 * (count + c) + 2):
         methods = [_dense]
+    elif isinstance(W, np.ndarray):
+        methods = [_iterated, _dense]
     elif n_attributes <= PLANAR:
         methods = [inverted, _iterated]
     else:
@@ -269,23 +268,23 @@ def fixed_basis(values: Array, vectors: Array, drawn: Array) -> Array:
     return fixed
 
 
-def _checked(W: csr_array, roots: Array, values: Array, vectors: Array, method: str) -> Eigenvectors:
+def _checked(W: Array | csr_array, roots: Array, values: Array, vectors: Array, method: str) -> Eigenvectors:
     products = (W @ (vectors / roots[:, None])) / roots[:, None]
     residual = float(np.linalg.norm(products - vectors * values, axis=0).max(initial=0.0))
     return Eigenvectors(values, vectors, residual, method)
 
 
-def _dense(W: csr_array, roots: Array, known: Array, count: int, start: Array) -> Solution:
+def _dense(W: Array | csr_array, roots: Array, known: Array, count: int, start: Array) -> Solution:
     """All eigenvectors, O(n³)."""
-    return *dense_leading(W, roots, known, count), "all eigenvectors"
+    return *_dense_leading(W, roots, known, count), "all eigenvectors"
 
 
-def _iterated(W: csr_array, roots: Array, known: Array, count: int, start: Array) -> Solution | None:
-    """The `count` leading eigenvectors by a Lanczos iteration on A; None if not all converge within `RESTARTS`."""
+def _product(W: Array | csr_array, roots: Array) -> Callable[[Array], Array]:
+    """The product of A with a vector."""
+    if isinstance(W, np.ndarray):
+        return lambda x: (W @ (x / roots)) / roots
     from scipy.sparse import diags_array
-    from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
-    n = len(roots)
     from clusterkit.numerics.structures_jit import row_products
 
     scaled = diags_array(1.0 / roots)
@@ -294,9 +293,22 @@ def _iterated(W: csr_array, roots: Array, known: Array, count: int, start: Array
 
     def product(x: Array) -> Array:
         # scipy's product, to the bit, but other fits may run meanwhile
-        x, products = np.ascontiguousarray(x.reshape(-1)), np.empty(n)
+        products = np.empty(len(roots))
         row_products(*sparse, x, products)
-        return products - SHIFT * (known @ (known.T @ x))
+        return products
+
+    return product
+
+
+def _iterated(W: Array | csr_array, roots: Array, known: Array, count: int, start: Array) -> Solution | None:
+    """The `count` leading eigenvectors by a Lanczos iteration on A; None if not all converge within `RESTARTS`."""
+    from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
+
+    n, times = len(roots), _product(W, roots)
+
+    def product(x: Array) -> Array:
+        x = np.ascontiguousarray(x.reshape(-1))
+        return times(x) - SHIFT * (known @ (known.T @ x))
 
     basis = min(n - 1, max(2 * count + 1, BASIS))
     operator = LinearOperator((n, n), matvec=product, dtype=np.float64)
@@ -310,12 +322,12 @@ def _iterated(W: csr_array, roots: Array, known: Array, count: int, start: Array
 def _inverted(
     W: csr_array, roots: Array, known: Array, count: int, start: Array, factor: Callable[[], SuperLU] | None
 ) -> Solution | None:
-    """The `count` leading eigenvectors by `inverted_leading`; None if not all converge within `RESTARTS`."""
+    """The `count` leading eigenvectors by `_inverted_leading`; None if not all converge within `RESTARTS`."""
     from scipy.sparse.linalg import ArpackError
 
     try:
         at_hand = None if factor is None else factor()
-        values, vectors = inverted_leading(W, roots, known, count, start, ACCURACY, RESTARTS, at_hand)
+        values, vectors = _inverted_leading(W, roots, known, count, start, ACCURACY, RESTARTS, at_hand)
     except ArpackError:
         return None
     return values, vectors, "shifted and inverted Lanczos"

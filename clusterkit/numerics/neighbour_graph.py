@@ -10,11 +10,12 @@ each pair of neighbours once. The leading eigenvectors are in `clusterkit.numeri
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from clusterkit._typing import Array, Indices, Labels
+from clusterkit.numerics.selection import distinct_rows
 from clusterkit.numerics.spanning_trees.searches import nearest_in_tree
 
 if TYPE_CHECKING:
@@ -23,15 +24,17 @@ if TYPE_CHECKING:
 __all__ = [
     "MOST_COMPONENTS",
     "Search",
-    "approximate_neighbours",
+    "centred_rows",
     "components",
+    "indicators",
     "join_nearest",
     "large_components",
     "local_scales",
     "neighbour_search",
-    "require_descent",
+    "self_tuned_graph",
     "self_tuned_weights",
     "unique_pairs",
+    "with_degrees",
 ]
 
 
@@ -132,45 +135,6 @@ def _products(points: Array) -> Candidates:
         return index, bound
 
     return find
-
-
-def require_descent() -> None:
-    """Raise an error that says what to install, if nearest-neighbour descent is asked for without its package."""
-    try:
-        import pynndescent  # noqa: F401
-    except ImportError:
-        raise ModuleNotFoundError(
-            "nearest-neighbour descent needs pynndescent: install it, or clusterkit-toolkit with the extra "
-            "'approximate'; neighbors_method='exact' needs neither"
-        ) from None
-
-
-def approximate_neighbours(points: Array, k: int, seed: int) -> tuple[Array, Indices]:
-    """Nearest rows of each row of `points` (u, d) by nearest-neighbour descent, the row itself first; some are missed.
-
-    By pynndescent, after Dong, Charikar, Li (2011): each row looks among the neighbours of its neighbours. One thread,
-    as what is found depends on their number. Squared distances are computed from differences, ties by the row number.
-
-    Raises
-    ------
-    ModuleNotFoundError
-        If pynndescent is not installed.
-    """
-    require_descent()
-    from pynndescent import NNDescent
-
-    near: Any = NNDescent(points, n_neighbors=k, random_state=seed, n_jobs=1).neighbor_graph[0]
-    index = np.asarray(near, dtype=np.intp)
-    # a search that finds too few rows returns -1: replaced by the row itself, an edge to itself that is dropped later
-    rows = np.arange(len(points))[:, None]
-    index = np.where(index < 0, rows, index)
-    index[:, -1:] = np.where((index == rows).any(axis=1, keepdims=True), index[:, -1:], rows)
-    squared, ordered = np.empty(index.shape), np.empty_like(index)
-    step = max(1, BLOCK // max(1, k * points.shape[1]))
-    for start in range(0, len(points), step):
-        block = slice(start, start + step)
-        squared[block], ordered[block] = _exact(points[block], points, index[block])
-    return squared, ordered
 
 
 MOST_COMPONENTS = 1000
@@ -350,3 +314,44 @@ def self_tuned_weights(squared: Array, index: Indices, scales: Array) -> csr_arr
     i, j, weights = i[joining], j[joining], weights[joining]
     rows, columns = np.concatenate([i, j]), np.concatenate([j, i])
     return csr_array((np.concatenate([weights, weights]), (rows, columns)), shape=(u, u))
+
+
+def self_tuned_graph(points: Array, n_neighbors: int, scale_neighbor: int) -> tuple[csr_array, Array, Labels]:
+    """Weights (u, u) of the graph of distinct points, their local scales and their components, (u,) each."""
+    squared, index = neighbour_search(points)(points, max(n_neighbors, scale_neighbor) + 1)
+    squared, index = squared[:, 1:], index[:, 1:]  # the first is the point itself
+    scales = local_scales(squared, scale_neighbor)
+    W = self_tuned_weights(squared[:, :n_neighbors], index[:, :n_neighbors], scales)
+    return W, scales, components(W)
+
+
+def with_degrees(W: csr_array) -> tuple[csr_array, Array]:
+    """The graph and its degrees, (u,); in a graph of few vertices one without neighbours is joined to itself."""
+    from scipy.sparse import diags_array
+
+    degrees = np.asarray(W.sum(axis=1)).reshape(-1)
+    if degrees.all():
+        return W, degrees
+    alone = degrees == 0.0
+    return (W + diags_array(alone.astype(np.float64))).tocsr(), np.where(alone, 1.0, degrees)
+
+
+def indicators(group: Labels, degrees: Array) -> Array:
+    """Eigenvectors of eigenvalue 1 of ``D^(-1/2) W D^(-1/2)``, (u, c), one for each group that no edge leaves."""
+    member = (group[:, None] == np.arange(group.max() + 1)).astype(np.float64)
+    return member * np.sqrt(degrees)[:, None] / np.sqrt(member.T @ degrees)
+
+
+def centred_rows(X: Array) -> tuple[Indices, Indices, Array, Array, float]:
+    """The distinct rows of X, centred and scaled, so that neither offsets nor tiny or huge units cost digits.
+
+    Returns the indices of their first occurrences in X, the number of the distinct row that each row equals, the
+    distinct rows, and the origin and the scale that were subtracted and divided by.
+    """
+    first, inverse = distinct_rows(X)
+    rows = X[first].astype(np.float64)
+    origin = rows.mean(axis=0)
+    rows -= origin
+    size = float(np.abs(rows).max(initial=0.0)) or 1.0
+    rows /= size
+    return first, inverse, rows, origin, size

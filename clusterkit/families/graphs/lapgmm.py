@@ -1,7 +1,7 @@
 """Gaussian mixtures whose posteriors are smooth over a graph of nearest neighbours.
 
 `Mixture` has the two steps of EM in blocks of samples, `Posteriors` those of new samples. `Smoother` smooths posteriors
-over the graph, by a single step or to the fixed point by one sparse factorisation.
+over the graph.
 """
 
 from __future__ import annotations
@@ -270,41 +270,12 @@ class Smoother:
         pairs = entries.row[above], entries.col[above], entries.data[above]
         return cls(W, np.asarray(W.sum(axis=1)).reshape(-1), pairs)
 
-    def __call__(self, P: Array, gamma: float, kind: str) -> Array:
-        """Smoothed rows ``(1-γ) P + γ D^-1 W F``, (n, k): F = P for "step", F is the result for "fixed_point"."""
-        if kind == "step":
-            return self.step(P, P, gamma)
-        return self.fixed_point(P, gamma)
-
-    def step(self, P: Array, F: Array, gamma: float) -> Array:
-        """``(1-γ) P + γ D^-1 W F``; samples without neighbours keep their row of P. O(edges k)."""
+    def __call__(self, P: Array, gamma: float) -> Array:
+        """``(1-γ) P + γ D^-1 W P``, (n, k); samples without neighbours keep their row of P. O(edges k)."""
         isolated = self.degrees == 0.0
-        averages = (self.W @ F) / np.where(isolated, 1.0, self.degrees)[:, None]
+        averages = (self.W @ P) / np.where(isolated, 1.0, self.degrees)[:, None]
         averages[isolated] = P[isolated]
         return (1.0 - gamma) * P + gamma * averages
-
-    def fixed_point(self, P: Array, gamma: float) -> Array:
-        """The solution F of ``(D - γ W) F = (1-γ) D P``, by one factorisation for all columns.
-
-        The matrix is symmetric and positive definite for γ < 1. Entries of F may be negative by rounding, and row sums
-        may differ from 1 by about 1e-16 / (1-γ); both are corrected.
-        """
-        from scipy.sparse import diags_array
-        from scipy.sparse.linalg import splu
-
-        # the equation of a sample without neighbours is f = (1-γ) p / (1-γ)
-        isolated = self.degrees == 0.0
-        diagonal = np.where(isolated, 1.0 - gamma, self.degrees)
-        # all rows and columns are divided by the roots of their degrees: heat weights differ by orders of magnitude
-        roots = np.sqrt(np.where(isolated, 1.0, self.degrees))
-        scaled = diags_array(1.0 / roots)
-        system = diags_array(diagonal / roots**2) - gamma * (scaled @ self.W @ scaled)
-        factor = splu(
-            system.tocsc(), permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True}
-        )
-        F = factor.solve((1.0 - gamma) * roots[:, None] * P) / roots[:, None]
-        F = np.maximum(F, 0.0)
-        return np.asarray(F / F.sum(axis=1, keepdims=True))
 
     def roughness(self, F: Array) -> float:
         """``1/2 Σ_il W_il |f_i - f_l|²``, summed over pairs, so that a constant F gives exactly 0."""
@@ -340,17 +311,11 @@ class LapGmm(Solver):
     ----------
     n_neighbors : int, default 5
         Number of neighbours in the graph; two samples are joined if either is a neighbour of the other.
-    weights : {"binary", "heat"}, default "binary"
-        W_il is 1 for joined samples, or ``exp(-|x_i - x_l|² / m)`` with m the mean squared distance of all joined
-        pairs.
     smoothness : float, default 0.1
         λ, the weight of the differences between neighbours. With 0 the method is EM of the plain mixture.
     gamma : float, default 0.9
-        γ < 1, the initial share of the neighbours in a smoothed posterior. With 0 the method is EM of the
-        plain mixture.
-    smoothing : {"step", "fixed_point"}, default "step"
-        A single step ``F = (1-γ) P + γ D^-1 W P`` from the posteriors P, or the solution of
-        ``F = (1-γ) P + γ D^-1 W F``.
+        γ < 1, the initial share of the neighbours in smoothed posteriors ``F = (1-γ) P + γ D^-1 W P``. With 0 the
+        method is EM of the plain mixture.
     covariance : {"full", "tied", "diag"}, default "full"
         Form of the covariance matrices of the components; "tied" is one full matrix for all of them.
     covariance_floor : float, default 1e-6
@@ -396,10 +361,8 @@ class LapGmm(Solver):
     has_objective: ClassVar[bool] = True
 
     n_neighbors: int = params.integer(5, at_least=1)
-    weights: Literal["binary", "heat"] = params.choice("binary", ("binary", "heat"))
     smoothness: float = params.real(0.1, at_least=0.0)
     gamma: float = params.real(0.9, at_least=0.0, below=1.0)
-    smoothing: Literal["step", "fixed_point"] = params.choice("step", ("step", "fixed_point"))
     covariance: Literal["full", "tied", "diag"] = params.choice("full", ("full", "tied", "diag"))
     covariance_floor: float = params.real(1e-6, above=0.0)
     covariance_pooling: float = params.real(0.0, at_least=0.0)
@@ -429,16 +392,10 @@ def _features(spec: LapGmm, space: FeatureSpace, task: Task, rng: Rng) -> Prepar
     all_equal = variance <= rounding**2
     smoother = None
     if not all_equal and spec.smoothness > 0.0 and spec.gamma > 0.0:
-        i, j, squared = neighbour_pairs(H, spec.n_neighbors)
-        smoother = Smoother.of(i, j, _weights(squared, spec.weights), space.n)
+        i, j, _ = neighbour_pairs(H, spec.n_neighbors)
+        smoother = Smoother.of(i, j, np.ones(len(i)), space.n)
     resolved = {"n_neighbors": space.n - 1} if smoother and spec.n_neighbors > space.n - 1 else {}
     return _PreparedLapGmm(spec, space, task.k, H, origin, variance, all_equal, smoother, resolved)
-
-
-def _weights(squared: Array, kind: str) -> Array:
-    """Weights of pairs from their squared distances, (e,)."""
-    mean = squared.mean()
-    return np.exp(-squared / mean) if kind == "heat" and mean > 0.0 else np.ones(len(squared))
 
 
 @attrs.frozen(eq=False)
@@ -557,7 +514,7 @@ class _LapGmmIterations(Iterations[_Iterate]):
         current = cast("_Iterate", start.state)
         P = current.posteriors
         while True:
-            candidate = self.of.step(P if smoother is None else smoother(P, self.gamma, spec.smoothing))
+            candidate = self.of.step(P if smoother is None else smoother(P, self.gamma))
             decrease = current.objective - candidate.objective
             if not decrease < 0.0:
                 break

@@ -1,7 +1,6 @@
 """Normalised cut: the leading eigenvectors of a weighted graph, and for two clusters the best split along one.
 
-`leading` finds eigenvectors of a normalised affinity that are orthogonal to those that its components determine.
-`TunedGraph` is the self-tuned graph of nearest neighbours as normalised cuts need it: vertices, weights, eigenvectors.
+`TunedGraph` is the self-tuned graph of nearest neighbours as normalised cuts need it: its vertices and weights.
 """
 
 from __future__ import annotations
@@ -18,105 +17,25 @@ from clusterkit.contracts import Path, Prepared, Solver, Task, params
 from clusterkit.contracts.outcomes import Ending, Outcome, Scores, Status
 from clusterkit.errors import ClusterkitWarning
 from clusterkit.families.graphs._neighbour_graph import Affinity, affinity
-from clusterkit.numerics.eigenvectors import SHIFT, dense_leading, inverted_leading, leading_eigenvectors
+from clusterkit.numerics.eigenvectors import leading_eigenvectors
 from clusterkit.numerics.neighbour_graph import (
+    centred_rows,
     components,
+    indicators,
     join_nearest,
     large_components,
-    local_scales,
     neighbour_search,
-    self_tuned_weights,
+    self_tuned_graph,
+    with_degrees,
 )
-from clusterkit.numerics.selection import distinct_rows
-from clusterkit.numerics.threads import limited_threads
 from clusterkit.samples import FeatureSpace, KernelSpace, Space, memory
 from clusterkit.samples.coding import Coded, Coding
-from clusterkit.samples.limits import Report, notify
 
 __all__ = [
     "Ncut",
     "TunedGraph",
-    "leading",
     "tuned_graph",
 ]
-
-
-DIRECT = 200
-"""Number of samples up to which all eigenvectors are computed, which is then faster than the Lanczos iteration."""
-RESTARTS = 300
-"""Maximum number of restarts of the Lanczos iteration; where they do not suffice, another method is used."""
-BASIS = 30
-"""Smallest number of Lanczos vectors: a longer basis needs fewer restarts, and each costs more.
-
-Not sensitive: 15 and 60 gave the same labels, in 0.97 and 1.12 of the time, on a graph of 4,000 rows with six clusters.
-"""
-
-
-def leading(W: Any, roots: Array, known: Array, count: int, tol: float, rng: Rng) -> tuple[Array, Array, int, str]:
-    """Eigenvectors of ``A = D^(-1/2) W D^(-1/2)`` that are orthogonal to known ones, largest eigenvalues first.
-
-    Parameters
-    ----------
-    W : ndarray or scipy sparse array, (n, n)
-    roots : ndarray of shape (n,)
-        Square roots of the degrees, all positive.
-    known : ndarray of shape (n, c)
-        Orthonormal eigenvectors of eigenvalue 1, left out of the result.
-    count : int
-        Number of eigenvectors, at most n - c.
-    tol : float
-        Relative accuracy of the eigenvalues; 0 means machine precision.
-    rng : Generator
-        Draws the starting vector.
-
-    Returns
-    -------
-    values : ndarray of shape (count,)
-    vectors : ndarray of shape (n, count)
-    products : int
-        Number of products with W.
-    method : str
-        Description of the method used, for the report.
-
-    Notes
-    -----
-    Lanczos iteration with implicit restarts. If it does not converge: for a sparse W the same iteration on
-    ``(1 + s - A)^-1``, for a dense W all eigenvectors. O(nnz) per product and O(n b²) per restart for a basis of b
-    vectors.
-    """
-    from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
-
-    n = len(roots)
-    if count == 0:
-        return np.empty(0), np.empty((n, 0)), 0, "components alone"
-    if n <= max(DIRECT, count + known.shape[1] + 1):
-        return *dense_leading(W, roots, known, count), 0, "all eigenvectors"
-    products = 0
-
-    def product(x: Array) -> Array:
-        nonlocal products
-        products += 1
-        notify(Report("ncut", products, None))
-        x = x.reshape(-1)
-        return (W @ (x / roots)) / roots - SHIFT * (known @ (known.T @ x))
-
-    start = rng.standard_normal(n)
-    basis = min(n - 1, max(2 * count + 1, BASIS))
-    operator = LinearOperator((n, n), matvec=product, dtype=np.float64)
-    try:
-        with limited_threads(0):
-            values, vectors = eigsh(operator, count, which="LA", v0=start, ncv=basis, maxiter=RESTARTS, tol=tol)
-        method = "Lanczos"
-    except ArpackError:
-        if isinstance(W, np.ndarray):
-            memory.require(
-                3 * 8 * n * n, f"all eigenvectors of a {n} x {n} matrix", "Use n_neighbors=10 on the solver."
-            )
-            return *dense_leading(W, roots, known, count), products, "all eigenvectors, as Lanczos did not converge"
-        values, vectors = inverted_leading(W, roots, known, count, start, tol)
-        method = "shifted and inverted Lanczos"
-    order = np.argsort(-values, kind="stable")
-    return values[order], vectors[:, order], products, method
 
 
 @final
@@ -134,7 +53,6 @@ class TunedGraph:
         Number of rows that are no vertex.
     groups : ndarray of shape (v,) or None
         k groups of the connected components, where there are more than k.
-    n_attributes : int
     resolved : mapping
         Quantities that were chosen during the fit.
     """
@@ -143,16 +61,7 @@ class TunedGraph:
     vertex: Indices
     outliers: int
     groups: Labels | None
-    n_attributes: int
     resolved: Mapping[str, object]
-
-    def leading(self, known: Array, count: int, rng: Rng) -> tuple[Array, Array, int, str]:
-        """Eigenvalues, eigenvectors orthogonal to the known ones, 0 and the method, as `leading` gives them."""
-        c = known.shape[1]
-        basis = leading_eigenvectors(
-            self.weights.W, np.sqrt(self.weights.degrees), known, count, self.n_attributes, rng
-        )
-        return basis.values[c:], basis.vectors[:, c:], 0, basis.method
 
 
 def tuned_graph(rows: Array, n_neighbors: int, scale_neighbor: int, k: int) -> TunedGraph:
@@ -166,39 +75,31 @@ def tuned_graph(rows: Array, n_neighbors: int, scale_neighbor: int, k: int) -> T
     k : int
         Number of clusters.
     """
-    from scipy.sparse import csr_array, diags_array
+    from scipy.sparse import csr_array
 
-    first, inverse = distinct_rows(rows)
-    points = rows[first].astype(np.float64)
-    points -= points.mean(axis=0)
-    points /= np.abs(points).max(initial=0.0) or 1.0
+    _, inverse, points, _, _ = centred_rows(rows)
     u = len(points)
     resolved: dict[str, object] = {"distinct_rows": u} if u < len(rows) else {}
     if u == 1:
-        return TunedGraph(Affinity(csr_array((1, 1)), np.zeros(1)), inverse, 0, None, rows.shape[1], resolved)
+        return TunedGraph(Affinity(csr_array((1, 1)), np.zeros(1)), inverse, 0, None, resolved)
     if n_neighbors > u - 1:
         n_neighbors = resolved["n_neighbors"] = u - 1
     scale_neighbor = min(scale_neighbor, u - 1)
-    count = max(n_neighbors, scale_neighbor) + 1
-    memory.require(8 * 6 * u * count, f"the {count - 1} neighbours of {u} rows", "Use fewer n_neighbors.")
-    squared, index = neighbour_search(points)(points, count)
-    scales = local_scales(squared[:, 1:], scale_neighbor)
-    W = self_tuned_weights(squared[:, 1 : n_neighbors + 1], index[:, 1 : n_neighbors + 1], scales)
-    joined = large_components(components(W), n_neighbors, k)
+    count = max(n_neighbors, scale_neighbor)
+    memory.require(8 * 6 * u * (count + 1), f"the {count} neighbours of {u} rows", "Use fewer n_neighbors.")
+    W, scales, component = self_tuned_graph(points, n_neighbors, scale_neighbor)
+    joined = large_components(component, n_neighbors, k)
     vertex = np.full(u, -1, dtype=np.intp)
     vertex[joined] = np.arange(len(joined))
     outlying = np.flatnonzero(vertex < 0)
     if len(outlying):
         vertex[outlying] = neighbour_search(points[joined])(points[outlying], 1)[1][:, 0]
         W, points, scales = W[joined][:, joined], points[joined], scales[joined]
-    degrees = np.asarray(W.sum(axis=1)).reshape(-1)
-    if not degrees.all():  # in a graph of few vertices: one without neighbours is joined to itself
-        W = (W + diags_array((degrees == 0.0).astype(np.float64))).tocsr()
-        degrees = np.where(degrees > 0.0, degrees, 1.0)
+    W, degrees = with_degrees(W)
     component = components(W)
     groups = join_nearest(points, scales, component, k) if component.max() >= k else None
     outliers = int(np.isin(inverse, outlying).sum())
-    return TunedGraph(Affinity(W, degrees), vertex[inverse], outliers, groups, rows.shape[1], resolved)
+    return TunedGraph(Affinity(W, degrees), vertex[inverse], outliers, groups, resolved)
 
 
 NEIGHBOURS = 10
@@ -233,8 +134,6 @@ class Ncut(Solver):
         Keep the kernel of each sample with itself on the diagonal of W; otherwise the diagonal is 0. Not on features.
     normalize : bool, default False
         Scale the rows of the embedding to length 1; for k > 2 only.
-    tol : float, default 0
-        Relative accuracy of the eigenvalues; 0 means machine precision.
 
     Raises
     ------
@@ -271,7 +170,6 @@ class Ncut(Solver):
     scale_neighbor: int = params.integer(7, at_least=1)
     self_loops: bool = params.flag(False)
     normalize: bool = params.flag(False)
-    tol: float = params.real(0.0, at_least=0.0)
 
     @property
     def paths(self) -> Mapping[type[Space], Path]:
@@ -288,7 +186,7 @@ def _features(spec: Ncut, space: FeatureSpace, task: Task, rng: Rng) -> Prepared
     every = np.arange(graph.weights.n)
     few = len(every) == 1
     joined = every if not few else every[:0]
-    inner = _PreparedNcut(spec, task.k, graph.weights, joined, few, graph.resolved, graph)
+    inner = _PreparedNcut(spec, task.k, graph.weights, joined, few, graph.resolved, space.width, graph.groups)
     return _PreparedOnVertices(inner, graph.vertex, graph.outliers)
 
 
@@ -300,7 +198,8 @@ def _kernel(spec: Ncut, space: KernelSpace, task: Task, rng: Rng) -> Prepared:
     weights = affinity(space, spec.n_neighbors, spec.self_loops)
     # a sample whose only weight is a self-loop counts as isolated
     joined = np.flatnonzero(weights.degrees > weights.diagonal())
-    return _PreparedNcut(spec, task.k, weights, joined, bool((space.points == space.points[0]).all()), resolved)
+    all_equal, width = bool((space.points == space.points[0]).all()), space.points.shape[1]
+    return _PreparedNcut(spec, task.k, weights, joined, all_equal, resolved, width)
 
 
 @final
@@ -319,8 +218,9 @@ class _PreparedNcut(Prepared):
     all_equal : bool
         True if all samples are equal.
     resolved_facts : mapping
-    graph : TunedGraph or None
-        The self-tuned graph with these weights, if there is one.
+    n_attributes : int
+    nearest : ndarray of shape (n,) or None
+        Groups of the components by their distances, where there are more than k.
     """
 
     spec: Ncut
@@ -329,7 +229,8 @@ class _PreparedNcut(Prepared):
     joined: Indices
     all_equal: bool
     resolved_facts: Mapping[str, Any]
-    graph: TunedGraph | None = None
+    n_attributes: int
+    nearest: Labels | None = None
 
     @property
     def resolved(self) -> Mapping[str, Any]:
@@ -377,15 +278,11 @@ class _PreparedNcut(Prepared):
         n_components = int(component.max()) + 1
         groups = component
         if n_components > k:
-            nearest = None if self.graph is None else self.graph.groups
-            groups = _merge_components(component, graph.degrees, k) if nearest is None else nearest
-        member = (groups[:, None] == np.arange(groups.max() + 1)).astype(np.float64)
-        known = member * roots[:, None] / np.sqrt(member.T @ graph.degrees)
-        missing = max(min(k, graph.n) - known.shape[1], 0)
-        if self.graph is None:
-            values, vectors, products, method = leading(graph.W, roots, known, missing, self.spec.tol, rng)
-        else:
-            values, vectors, products, method = self.graph.leading(known, missing, rng)
+            groups = _merge_components(component, graph.degrees, k) if self.nearest is None else self.nearest
+        known = indicators(groups, graph.degrees)
+        c = known.shape[1]
+        basis = leading_eigenvectors(graph.W, roots, known, max(min(k, graph.n) - c, 0), self.n_attributes, rng)
+        values, vectors = basis.values[c:], basis.vectors[:, c:]
         if k <= 2 and known.shape[1] == 2:
             # the first eigenvector is that of the whole graph; the second is orthogonal to it
             whole = roots / np.sqrt(total)
@@ -399,8 +296,8 @@ class _PreparedNcut(Prepared):
             "bound": max(0.0, float(len(values) - values.sum())),
             "components": n_components,
         }
-        reason = f"{method}: eigenvalues {', '.join(f'{value:.6g}' for value in values[:6])}"
-        status = Status(max(1, products), Ending.CONVERGED, reason, facts=facts)
+        reason = f"{basis.method}: eigenvalues {', '.join(f'{value:.6g}' for value in values[:6])}"
+        status = Status(1, Ending.CONVERGED, reason, facts=facts)
         return U * (np.sqrt(total) / roots)[:, None], status
 
 

@@ -19,23 +19,22 @@ from clusterkit.numerics.eigenvectors import RESIDUAL, Eigenvectors, inverse_fac
 from clusterkit.numerics.neighbour_graph import (
     TREE_DIMENSIONS,
     Search,
-    approximate_neighbours,
+    centred_rows,
     components,
+    indicators,
     join_nearest,
     large_components,
-    local_scales,
     neighbour_search,
-    require_descent,
-    self_tuned_weights,
+    self_tuned_graph,
+    with_degrees,
 )
-from clusterkit.numerics.selection import distinct_rows
 from clusterkit.numerics.shapes import array, scalar
 from clusterkit.samples import EmbeddedSpace, FeatureSpace, memory
 from clusterkit.samples.limits import Report, notify, reuse
 from clusterkit.samples.transform import block_plan
 
 if TYPE_CHECKING:
-    from scipy.sparse import csr_array
+    pass
 
 __all__ = [
     "Graph",
@@ -155,10 +154,6 @@ def _columns(value: object) -> str | None:
     return "an integer >= 1, 'gap' or None"
 
 
-def _method(value: object) -> str | None:
-    return None if value in ("exact", "approximate") else "'exact' or 'approximate'"
-
-
 def _landmarks(value: object) -> str | None:
     if value is None or value == "all" or params.is_count(value, 2):
         return None
@@ -198,9 +193,6 @@ class Graph(FeatureMap):
     regularization : float, default 0
         This times the mean degree, τ, is added to all degrees, ``(D + τ)^(-1/2) W (D + τ)^(-1/2)``; it keeps small,
         weakly joined groups of outliers from having eigenvectors of their own.
-    neighbors_method : {"exact", "approximate"}, default "exact"
-        Approximate neighbours are faster for some ten thousand rows of many attributes, and miss some neighbours. They
-        need the extra `approximate` (pynndescent).
     landmarks : int, "all" or None, default None
         Number of rows drawn as vertices of the graph; all others get their features as new rows do. None takes all
         distinct rows up to 200,000 (50,000 with more than 20 attributes), and 20,000 landmarks above, with a
@@ -210,8 +202,6 @@ class Graph(FeatureMap):
     ------
     NeedsMemory
         If neighbours or features exceed the memory cap.
-    ModuleNotFoundError
-        If approximate neighbours are asked for and pynndescent is not installed.
 
     Warns
     -----
@@ -255,17 +245,13 @@ class Graph(FeatureMap):
     normalize: bool = params.flag(True)
     diffusion_time: float = params.real(0.0, at_least=0.0)
     regularization: float = params.real(0.0, at_least=0.0)
-    # not `params.choice`, because the laws would try both words, and the second needs an optional package
-    neighbors_method: Literal["exact", "approximate"] = params.free("exact", _method, invalid=("fast", None, 1))
     landmarks: int | Literal["all"] | None = params.free(None, _landmarks, invalid=(0, 1, 1.5, "some"))
 
     def fit(self, samples: FeatureSpace, task: Task, rng: Rng) -> FeatureSpace:
         """The space of the embedding of the samples."""
         X = samples.points
-        if self.neighbors_method == "approximate":
-            require_descent()
         # what does not depend on the number of clusters is the same for all fits to these rows
-        first, inverse, rows, origin, size = reuse(X, "centred distinct rows", lambda: _centred(X))
+        first, inverse, rows, origin, size = reuse(X, "centred distinct rows", lambda: centred_rows(X))
         resolved: dict[str, Any] = {}
         if len(first) < len(X):
             resolved["distinct_rows"] = len(first)
@@ -302,15 +288,18 @@ class Graph(FeatureMap):
         u = len(points)
         n_neighbors, scale_neighbor = min(self.n_neighbors, max(1, u - 1)), min(self.scale_neighbor, max(1, u - 1))
         resolved.update({"n_neighbors": n_neighbors} if n_neighbors < self.n_neighbors else {})
-        seed = int(rng.integers(2**31 - 1))
+        rng.integers(2**31 - 1)  # once the seed of a search; the draws that follow stay the same
         if u == 1:
             resolved["n_components"] = 1
             ones = np.ones((1, 1))
             alone = NystromMap(origin, size, points, ones[0], ones, ones[0], 1, 1, 0.0, self.normalize)
             return alone, ones, np.zeros(1, dtype=np.intp)
         ranks = (n_neighbors, scale_neighbor)
-        drawn = seed if self.neighbors_method == "approximate" else None
-        W, scales, component = reuse(points, ("graph", *ranks, drawn), lambda: self._joined(points, *ranks, seed))
+        memory.require(
+            8 * 6 * u * (max(ranks) + 1), f"the {max(ranks)} neighbours of {u} rows",
+            "Use fewer n_neighbors, or landmarks.",
+        )  # fmt: skip
+        W, scales, component = reuse(points, ("graph", *ranks), lambda: self_tuned_graph(points, *ranks))
         joined = large_components(component, n_neighbors, task.n_clusters)
         if len(joined) < u:
             resolved["outliers"] = u - len(joined)
@@ -327,38 +316,12 @@ class Graph(FeatureMap):
         )  # fmt: skip
         return mapping, unit_rows(F) if self.normalize else F, joined
 
-    def _joined(
-        self, points: Array, n_neighbors: int, scale_neighbor: int, seed: int
-    ) -> tuple[csr_array, Array, Indices]:
-        """Weights of the graph of all vertices (u, u), their scales and their components (u,)."""
-        squared, index = self._neighbours(points, max(n_neighbors, scale_neighbor), seed)
-        scales = local_scales(squared, scale_neighbor)
-        W = self_tuned_weights(squared[:, :n_neighbors], index[:, :n_neighbors], scales)
-        return W, scales, components(W)
-
-    def _neighbours(self, points: Array, count: int, seed: int) -> tuple[Array, Indices]:
-        """Squared distances and numbers of the nearest other vertices, (u, count)."""
-        u = len(points)
-        memory.require(
-            8 * 6 * u * (count + 1), f"the {count} neighbours of {u} rows", "Use fewer n_neighbors, or landmarks."
-        )
-        if self.neighbors_method == "approximate":
-            squared, index = approximate_neighbours(points, min(count + 1, u), seed)
-        else:
-            squared, index = neighbour_search(points)(points, count + 1)
-        return squared[:, 1:], index[:, 1:]  # distinct rows: the first is the row itself
-
     def _eigenvectors(
         self, W: Any, points: Array, scales: Array, task: Task, rng: Rng, resolved: dict[str, Any]
     ) -> tuple[Eigenvectors, Array]:
         """Leading eigenvectors, and the degrees; writes chosen quantities to `resolved`."""
-        from scipy.sparse import diags_array
-
         v = len(points)
-        degrees = np.asarray(W.sum(axis=1)).reshape(-1)
-        if not degrees.all():  # in a graph of few vertices: a vertex without neighbours is joined to itself
-            W = (W + diags_array((degrees == 0.0).astype(np.float64))).tocsr()
-            degrees = np.where(degrees > 0.0, degrees, 1.0)
+        W, degrees = with_degrees(W)
         component = components(W)
         c = int(component.max()) + 1
         resolved["components"] = c
@@ -372,8 +335,7 @@ class Graph(FeatureMap):
         known = np.zeros((v, 0))
         if self.regularization == 0.0:
             group = join_nearest(points, scales, component, count) if c > count else component
-            member = (group[:, None] == np.arange(group.max() + 1)).astype(np.float64)
-            known = member * roots[:, None] / np.sqrt(member.T @ degrees)
+            known = indicators(group, degrees)
         factor = partial(reuse, W, ("factor", self.regularization), partial(inverse_factor, W, roots))
         notify(Report("graph", 1, None))
         try:
@@ -397,18 +359,3 @@ class Graph(FeatureMap):
         if len(leading.values) != self.n_components:
             resolved["n_components"] = len(leading.values)
         return leading, degrees
-
-
-def _centred(X: Array) -> tuple[Indices, Indices, Array, Array, float]:
-    """The distinct rows of X, centred and scaled, so that neither offsets nor tiny or huge units cost digits.
-
-    Returns the indices of their first occurrences in X, the number of the distinct row that each row equals, the
-    distinct rows, and the origin and the scale that were subtracted and divided by.
-    """
-    first, inverse = distinct_rows(X)
-    rows = X[first].astype(np.float64)
-    origin = rows.mean(axis=0)
-    rows -= origin
-    size = float(np.abs(rows).max(initial=0.0)) or 1.0
-    rows /= size
-    return first, inverse, rows, origin, size

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-import types
-
 import numpy as np
 import pytest
 from sklearn.datasets import make_blobs, make_moons
@@ -12,7 +9,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from clusterkit import Pipeline, recipe
 from clusterkit.contracts import Task
-from clusterkit.errors import ClusterkitWarning, InvalidParameter, NeedsMemory
+from clusterkit.errors import ClusterkitWarning, NeedsMemory
 from clusterkit.families.graphs import spectral as module
 from clusterkit.families.graphs.spectral import Graph
 
@@ -183,30 +180,6 @@ def test_memory(monkeypatch):
     monkeypatch.setenv("CLUSTERKIT_MEMORY_CAP", "10K")
     with pytest.raises(NeedsMemory, match="neighbours"):
         fit(MOONS[0])
-
-
-def test_approximate_neighbours_need_their_extra(monkeypatch):
-    monkeypatch.setitem(sys.modules, "pynndescent", None)
-    with pytest.raises(ModuleNotFoundError, match="extra 'approximate'"):
-        fit(MOONS[0], neighbors_method="approximate")
-    with pytest.raises(InvalidParameter, match="'exact' or 'approximate'"):
-        Graph(neighbors_method="fast")
-
-
-def test_approximate_neighbours(monkeypatch):
-    """What pynndescent would give: here the exact neighbours, without the row itself for some, and one not found."""
-    from clusterkit.numerics.neighbour_graph import neighbour_search
-
-    class NNDescent:
-        def __init__(self, points, n_neighbors, random_state, n_jobs):
-            squared, index = neighbour_search(points)(points, n_neighbors + 1)
-            index = np.where(np.arange(len(points))[:, None] % 5 == 0, index[:, 1:], index[:, :-1])
-            index[7, -1] = -1
-            self.neighbor_graph = index, np.sqrt(squared[:, :-1])
-
-    monkeypatch.setitem(sys.modules, "pynndescent", types.SimpleNamespace(NNDescent=NNDescent))
-    exact, approximate = fit(MOONS[0]), fit(MOONS[0], neighbors_method="approximate")
-    np.testing.assert_allclose(approximate.rows(), exact.rows(), atol=0.1)
 
 
 def test_sparse_and_dense_parts_are_joined_alike():

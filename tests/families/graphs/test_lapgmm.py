@@ -64,72 +64,41 @@ def test_the_graph_equals_the_definition(X, p):
     np.testing.assert_allclose(squared, np.square(X[i] - X[j]).sum(axis=1), rtol=1e-7)
 
 
-@given(X=points(), gamma=GAMMAS, kind=st.sampled_from(["step", "fixed_point"]), seed=st.integers(0, 99))
-def test_smoothing_keeps_rows_stochastic(X, gamma, kind, seed):
+@given(X=points(), gamma=GAMMAS, seed=st.integers(0, 99))
+def test_smoothing_keeps_rows_stochastic(X, gamma, seed):
     P = shares(len(X), 3, seed)
-    F = graph(X)(P, gamma, kind)
+    F = graph(X)(P, gamma)
     np.testing.assert_allclose(F.sum(axis=1), 1.0, rtol=1e-12)
     assert F.min() >= 0.0
     constant = np.full((len(X), 3), 1 / 3)
-    np.testing.assert_allclose(graph(X)(constant, gamma, kind), constant, rtol=1e-12)
+    np.testing.assert_allclose(graph(X)(constant, gamma), constant, rtol=1e-12)
 
 
 @given(X=points(), gamma=GAMMAS, seed=st.integers(0, 99))
-def test_a_step_and_the_fixed_point_equal_the_formula(X, gamma, seed):
+def test_smoothing_equals_the_formula(X, gamma, seed):
     W = oracle.neighbour_weights(X, 3) * 0.0
     i, j, _ = neighbour_pairs(X, 3)
     drawn = np.random.default_rng(seed).random(len(i))
     W[i, j] = W[j, i] = drawn
     smoother = graph(X, 3, lambda e: drawn)
     P = shares(len(X), 3, seed)
-    np.testing.assert_allclose(smoother(P, gamma, "step"), oracle.smooth(W, P, P, gamma), atol=1e-14)
-    F = smoother(P, gamma, "fixed_point")
-    np.testing.assert_allclose(oracle.smooth(W, P, F, gamma), F, atol=1e-12)
+    np.testing.assert_allclose(smoother(P, gamma), oracle.smooth(W, P, P, gamma), atol=1e-14)
     assert smoother.roughness(P) == pytest.approx(oracle.roughness(W, P), rel=1e-12)
-    # smoothing lowers what it is to lower, weighted by degrees
-    assert smoother.roughness(F) <= smoother.roughness(P) + 1e-12
 
 
-def test_the_fixed_point_equals_iterated_steps():
-    X, _ = blobs()
-    smoother, P = graph(X, 5), shares(150, 3, 0)
-    F = P
-    for _ in range(400):
-        F = smoother.step(P, F, 0.9)
-    np.testing.assert_allclose(smoother.fixed_point(P, 0.9), F, atol=1e-13)
-
-
-def test_towards_one_the_fixed_point_is_constant_on_components():
-    rng = np.random.default_rng(0)
-    truth = np.repeat([0, 1], 40)
-    X = rng.normal(size=(80, 2)) + 1e3 * truth[:, None]
-    smoother, P = graph(X, 12), shares(80, 3, 1)
-    F = smoother.fixed_point(P, 1 - 1e-9)
-    for piece in range(2):
-        rows = F[truth == piece]
-        np.testing.assert_allclose(rows, rows[:1].repeat(40, axis=0), atol=1e-6)
-        weights = smoother.degrees[truth == piece]
-        np.testing.assert_allclose(rows[0], weights @ P[truth == piece] / weights.sum(), atol=1e-6)
-    assert smoother.roughness(F) < 1e-9
-
-
-@pytest.mark.parametrize("kind", ["step", "fixed_point"])
-def test_samples_without_neighbours_keep_their_posterior(kind):
+def test_samples_without_neighbours_keep_their_posterior():
     P = shares(5, 3, 0)
     smoother = Smoother.of(np.array([0, 1, 2]), np.array([1, 2, 3]), np.array([1.0, 0.5, 0.0]), 5)
-    F = smoother(P, 0.9, kind)
+    F = smoother(P, 0.9)
     np.testing.assert_allclose(F[3:], P[3:], rtol=1e-14)
     assert np.abs(F[:3] - P[:3]).max() > 1e-3
 
 
 @given(X=points(12, 40), k=st.integers(2, 3), smoothness=st.sampled_from([0.01, 0.1, 1.0]),
-       smoothing=st.sampled_from(["step", "fixed_point"]), weights=st.sampled_from(["binary", "heat"]),
        covariance=st.sampled_from(["full", "diag"]), seed=st.integers(0, 99))  # fmt: skip
-def test_accepted_objectives_fall_and_are_what_they_say(X, k, smoothness, smoothing, weights, covariance, seed):
+def test_accepted_objectives_fall_and_are_what_they_say(X, k, smoothness, covariance, seed):
     chosen = {
         "smoothness": smoothness,
-        "smoothing": smoothing,
-        "weights": weights,
         "covariance": covariance,
         "covariance_floor": 1e-3,
     }
@@ -241,7 +210,7 @@ def test_prediction_is_the_posterior_of_the_mixture():
 
 def test_posteriors_are_smoother_than_those_of_the_plain_mixture():
     X, _ = blobs(400, 2, spread=1.2, seed=4)
-    plain, smooth = (solve(X, 2, smoothness=smoothness, smoothing="fixed_point") for smoothness in (0.0, 0.1))
+    plain, smooth = (solve(X, 2, smoothness=smoothness) for smoothness in (0.0, 0.1))
     smoother = graph(X, 5)
     assert smoother.roughness(smooth.rows) < smoother.roughness(plain.rows)
 
@@ -349,8 +318,7 @@ def test_a_floor_that_is_too_small_is_named():
         {"smoothness": -1.0},
         {"covariance_floor": 0.0},
         {"n_neighbors": 0},
-        {"smoothing": "none"},
-        {"weights": "x"},
+        {"covariance": "x"},
     ],
 )
 def test_parameters_are_checked(wrong):
