@@ -8,7 +8,7 @@ from clusterkit.contracts.featuremap import Chain
 from clusterkit.families.factors.nmf import Nmf
 from clusterkit.families.margins.ridge import Ridge
 from clusterkit.families.means.seeds import Seeded
-from clusterkit.families.shared.band import Band, Ordinal
+from clusterkit.families.shared.band import Band
 from clusterkit.families.shared.codecs import Interval
 from clusterkit.families.shared.elm import Elm
 from clusterkit.families.shared.precomputed import Precomputed
@@ -44,7 +44,6 @@ SETTINGS = [
     Band(priority="confidence"),
     Band(slack=0),
     Band(slack=7),
-    Ordinal(slack=0),
     Seeded(weighting="kmeans++"),
 ]
 ABOUT_CLASSES = {law.name for law in CONTRACT}

@@ -53,7 +53,6 @@ def clusterkit_balancers() -> dict[str, str]:
     return {
         "band": "clusterkit.families.shared.band:Band",
         "links": "clusterkit.families.shared.links:LinksBalancer",
-        "ordinal": "clusterkit.families.shared.band:Ordinal",
         "transport": "clusterkit.families.shared.transport:Transport",
     }
 

@@ -1,7 +1,7 @@
-"""The balancers `band`, sizes that differ by at most a slack, and `ordinal`, balanced intervals of a single score.
+"""The balancer `band`: sizes that differ by at most a slack.
 
 The slack l of the band ``|N_p - N_q| <= l`` is in rows or a fraction of n, raised to the least possible value.
-`ordinal` finds the intervals of least cost. `smallest` selects the r smallest values with a fixed rule for ties.
+`smallest` selects the r smallest values with a fixed rule for ties.
 """
 
 from __future__ import annotations
@@ -21,11 +21,9 @@ from clusterkit.contracts.params import LARGEST, as_float
 from clusterkit.errors import Infeasible
 from clusterkit.families.shared._cheapest import CheapestSizes
 from clusterkit.families.shared.links import sized_decision
-from clusterkit.samples.coding import Coding
 
 __all__ = [
     "Band",
-    "Ordinal",
     "rows_of",
     "slack_problem",
     "smallest",
@@ -60,112 +58,6 @@ def rows_of(slack: float, n: int, k: int) -> tuple[float, float]:
     # products such as 0.03 * 400 = 12.000000000000002 mean whole numbers
     rows = round(rows) if abs(rows - round(rows)) < 1e-9 else rows
     return rows, (rows if n % k == 0 else max(rows, 1.0))
-
-
-@final
-@attrs.frozen
-class Ordinal(Balancer):
-    """Choose thresholds on sorted scores of least total cost, with every cluster size in one window of width l.
-
-    Choose it for codings with a single output, for which `band` moves samples between clusters that are not neighbours.
-    The labels are the exact optimum for the window ``[lo, lo + l]`` centred on n / k, hence within the band
-    ``|N_p - N_q| <= l``. A dynamic program over the clusters (`_cuts`), O(k n log n) time, O(n log n + k n) memory.
-    With `sample_weight` sizes are weights, in a window at least twice as wide as the heaviest row.
-
-    Parameters
-    ----------
-    slack : float or int, default 0.03
-        The width l: a float is a fraction of n, an integer counts rows. It is raised to 1 if equal sizes are
-        impossible.
-    """
-
-    name: ClassVar[str] = "ordinal"
-    codings: ClassVar[frozenset[Coding]] = frozenset({Coding.ORDINAL, Coding.SIGNED})
-    weighted: ClassVar[bool] = True
-    slack: float = params.free(0.03, slack_problem, invalid=(-1, -0.1, float("nan"), "wide"))
-
-    def bounds(self, n: int, k: int) -> tuple[Counts, Counts]:
-        """Lowest and highest sizes, the same for every cluster, (k,) each."""
-        low, high = window(self.slack, Task(n, k), k)
-        return low.astype(np.int64), high.astype(np.int64)
-
-    def resolved(self, n: int, k: int) -> Mapping[str, object]:
-        """The slack in rows, if it had to be raised."""
-        stated, used = rows_of(self.slack, n, k)
-        return {"slack": int(used)} if used > stated else {}
-
-    def reads(self, k: int) -> str:
-        """All costs, which are sorted."""
-        return "all"
-
-    def balance(self, costs: Costs, task: Task) -> BalanceDecision:
-        """Cheapest labels that are intervals of the scores with sizes in the window."""
-        n, k, table, labels = costs.n, costs.k, costs.table(), costs.labels
-        weights = np.ones(n) if task.sample_weight is None else task.sample_weight
-        lows, highs = window(self.slack, task, k)
-        low, high = float(lows[0]), float(highs[0])
-        sizes = np.bincount(labels, weights=weights, minlength=k)
-        if sizes.min() >= low and sizes.max() <= high:
-            return BalanceDecision()
-        # the difference of the outer costs grows with the score, whatever the coding
-        order = np.argsort(table[:, 0] - table[:, -1], kind="stable")
-        prefix = np.zeros((k, n + 1))
-        np.cumsum((table[order] * weights[order, None]).T, axis=1, out=prefix[:, 1:])
-        ends = _cuts(prefix, np.concatenate([[0.0], np.cumsum(weights[order])]), low, high)
-        balanced = np.empty(n, dtype=labels.dtype)
-        balanced[order] = np.repeat(np.arange(k), np.diff(ends))
-        return BalanceDecision(balanced, exact=bool(np.array_equal(balanced, labels)))
-
-
-def _cuts(prefix: Array, upto: Array, low: float, high: float) -> Indices:
-    """Ends of the k intervals of least total cost, (k + 1,).
-
-    Parameters
-    ----------
-    prefix : ndarray of shape (k, n + 1)
-        Prefix sums of the costs.
-    upto : ndarray of shape (n + 1,)
-        Prefix sums of the weights.
-    low, high : float
-        Bounds of the weight of an interval.
-    """
-    k, n = prefix.shape[0], prefix.shape[1] - 1
-    rounding = 1e-9 * upto[-1]
-    # an interval that ends at i may begin at first[i] … last[i]
-    first = np.searchsorted(upto, upto - high - rounding, side="left")
-    last = np.searchsorted(upto, upto - low + rounding, side="right") - 1
-    last = np.minimum(last, np.arange(n + 1))
-    possible = first <= last
-    best = np.full(n + 1, np.inf)
-    best[0] = 0.0
-    chosen = np.zeros((k, n + 1), dtype=np.intp)
-    for j in range(k):
-        chosen[j] = _least_between(best - prefix[j], first, np.maximum(last, first))
-        best = np.where(possible, prefix[j] + (best - prefix[j])[chosen[j]], np.inf)
-    if not np.isfinite(best[n]):
-        raise Infeasible(f"balancer 'ordinal': no intervals have weights between {low:g} and {high:g}")
-    ends = np.empty(k + 1, dtype=np.intp)
-    ends[k] = n
-    for j in reversed(range(k)):
-        ends[j] = chosen[j, ends[j + 1]]
-    return ends
-
-
-def _least_between(values: Array, first: Indices, last: Indices) -> Indices:
-    """Index of the least of ``values[first[i] : last[i] + 1]`` for each i, the lowest on ties."""
-    level, table = 0, [np.arange(len(values))]
-    while 2 ** (level + 1) <= int((last - first).max()) + 1:
-        one, other = table[level][: -(2**level)], table[level][2**level :]
-        table.append(np.where(values[other] < values[one], other, one))
-        level += 1
-    width = last - first + 1
-    of_level = np.floor(np.log2(width) + 1e-12).astype(np.int64)
-    least = np.empty(len(first), dtype=np.intp)
-    for power in np.unique(of_level):
-        here = of_level == power
-        one, other = table[power][first[here]], table[power][last[here] - 2**power + 1]
-        least[here] = np.where(values[other] < values[one], other, one)
-    return least
 
 
 def smallest(values: Array, r: int) -> Indices:
