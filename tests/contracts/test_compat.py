@@ -21,7 +21,7 @@ from clusterkit.families.margins.ridge import Ridge
 from clusterkit.families.means.kmeans import Centroids
 from clusterkit.families.means.kmeans_starts import KMeansMapped
 from clusterkit.families.means.rows_kmeans import RowsKMeans
-from clusterkit.families.shared.band import Band, Ordinal
+from clusterkit.families.shared.band import Band
 from clusterkit.families.shared.codecs import Argmax, Interval, Threshold
 from clusterkit.families.shared.elm import Elm
 from clusterkit.families.shared.random import Random
@@ -47,7 +47,7 @@ RULES = [
         "outcome",
         attrs.evolve(NMF, featuremap=Rbf(), solver=Svdd()),
         "labeler: 'rows_kmeans' reads Embedding, but solver 'svdd' gives KernelDomain here",
-        "solver: fuzzy_cmeans",
+        "solver: ncut, nmf",
     ),
     (
         "coding",
@@ -59,7 +59,7 @@ RULES = [
         "no coding",
         attrs.evolve(SVC, labeler=Argmax(), n_clusters=2),
         "labeler: 'argmax' codes labels as onehot, solver 'svdd' takes no coding at all",
-        "solver: centroids, fuzzy_cmeans, ridge",
+        "solver: centroids, nmf, ridge",
     ),
     (
         "codec",
@@ -72,12 +72,6 @@ RULES = [
         attrs.evolve(NMF, balancer=Band()),
         "balancer: 'band' needs the costs of a codec, but labeler 'rows_kmeans' has none",
         "balancer: None",
-    ),
-    (
-        "balanced coding",
-        attrs.evolve(EMMC, balancer=Ordinal()),
-        "balancer: 'ordinal' cannot balance onehot codings",
-        "balancer: None, band",
     ),
     (
         "init",

@@ -1,10 +1,11 @@
 """Centres that are combinations of samples, and minus the squared distances to them as scores.
 
-Two geometries with the same methods, used by `centroids` and `fuzzy_cmeans`. Centres are columns: coordinates about the
-mean of all samples (features), or weights of the samples (kernel). Centres, products and scores are float64 whatever
-the type of the samples, so that rows of float32 have the labels that their numbers have in float64. The scores of the
-training rows are computed by the same block products as the scores of new rows, so that predicting the training rows
-repeats their labels. An iteration leaves the scores of new samples behind as `NearestMeans` or `NearestKernelMeans`.
+Two geometries with the same methods, used by `centroids`; `fuzzy_cmeans` uses that of features. Centres are columns:
+coordinates about the mean of all samples (features), or weights of the samples (kernel). Centres, products and scores
+are float64 whatever the type of the samples, so that rows of float32 have the labels that their numbers have in
+float64. The scores of the training rows are computed by the same block products as the scores of new rows, so that
+predicting the training rows repeats their labels. An iteration leaves the scores of new samples behind as
+`NearestMeans` or `NearestKernelMeans`.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ from clusterkit.samples.array_libraries import (
     to_device_of,
 )
 from clusterkit.samples.coding import Coded
-from clusterkit.samples.kernels import Kernel, MatrixKernel
+from clusterkit.samples.kernels import Kernel
 from clusterkit.samples.transform import Transform, block_plan, block_rows, in_blocks
 
 __all__ = [
@@ -204,13 +205,6 @@ class NearestKernelMeans:
     def migrated(cls, fields: Mapping[str, object], schema: int) -> Mapping[str, object]:
         """Fields of files with one threshold for the distances of all rows."""
         return _without_threshold(fields)
-
-    def knows_distances(self, Y: Array) -> bool:
-        """Whether scores of raw rows are distances; of a precomputed kernel they are, for new rows, distances less one.
-
-        There the kernel value of a new row with itself is not known.
-        """
-        return not (isinstance(self.kernel, MatrixKernel) and np.isnan(self.kernel.diag(self.coordinates(Y))).any())
 
     def __call__(self, Y: Array) -> Array:
         """Scores of raw rows, (m, d) to (m, k), in blocks."""

@@ -14,18 +14,11 @@ import numpy as np
 from clusterkit._typing import Array, Indices, Rng
 from clusterkit.contracts import Path, Prepared, Solver, Task, params
 from clusterkit.contracts.iteration import Iteration, Iterations, Start, solve
-from clusterkit.contracts.outcomes import Ending, Extension, Outcome, Scores, Status
+from clusterkit.contracts.outcomes import Ending, Outcome, Scores, Status
 from clusterkit.contracts.pass_solver import PassSolver, RowFunction, Step
-from clusterkit.errors import InvalidData
-from clusterkit.families.means._geometry import (
-    FeatureGeometry,
-    FeatureMeans,
-    KernelMeans,
-    NearestKernelMeans,
-    NearestMeans,
-)
+from clusterkit.families.means._geometry import FeatureGeometry, FeatureMeans, NearestMeans
 from clusterkit.numerics.shapes import scalar
-from clusterkit.samples import FeatureSpace, KernelSpace, Space, sums
+from clusterkit.samples import FeatureSpace, Space, sums
 from clusterkit.samples.array_libraries import (
     BlockFunction,
     array_namespace,
@@ -128,14 +121,14 @@ class Memberships(BlockFunction):
 
     Parameters
     ----------
-    nearness : Extension
+    nearness : NearestMeans
         Raw rows to minus their squared distances from the centres, (m, d) to (m, k).
     fuzzifier : float
     """
 
     saved_schema: ClassVar[int] = 2
 
-    nearness: Extension
+    nearness: NearestMeans
     fuzzifier: float = attrs.field(validator=scalar(least=1))
 
     @classmethod
@@ -149,11 +142,6 @@ class Memberships(BlockFunction):
 
     def __call__(self, Y: Array) -> Array:
         """Memberships of raw rows, (m, d) to (m, k), float64."""
-        if isinstance(self.nearness, NearestKernelMeans) and not self.nearness.knows_distances(Y):
-            raise InvalidData(
-                "fuzzy memberships of new rows follow from their distances to the centres, for which the kernel value "
-                "of a new row with itself is missing in a precomputed matrix; recipe 'kernel-kmeans' needs none"
-            )
         return self._of(self.nearness(Y))
 
     @property
@@ -162,8 +150,7 @@ class Memberships(BlockFunction):
         return TABLES * table_columns(self.nearness)
 
     def on(self, H: Array) -> Array:
-        """Memberships of a block of features, (b, L) to (b, k); of centres in features only."""
-        assert isinstance(self.nearness, NearestMeans)
+        """Memberships of a block of features, (b, L) to (b, k)."""
         return self._of(self.nearness.on(H))
 
     def _of(self, scores: Array) -> Array:
@@ -262,24 +249,26 @@ class FuzzyIterations(BlockFunction):
     def part(self, H: Array, function: RowFunction, before: RowFunction | None, weights: Array | None) -> FuzzySums:
         """The sums of a block; memberships are computed anew under both functions, so that none is kept."""
         assert isinstance(function, Memberships)
-        assert isinstance(function.nearness, NearestMeans)
         if is_device_array(H):
             return self._part_on_device(H, function, before, weights)
         scores = function.nearness.on(H)
         U = memberships(-scores, self.fuzzifier) if len(H) else np.empty(scores.shape)
-        change = 0.0 if before is None else largest_change(U - before.on(H), weights)
+        change = np.inf if before is None else largest_change(U - before.on(H), weights)
+        return self.summed(H, scores, U, weights, change)
+
+    def summed(self, H: Array, scores: Array, U: Array, weights: Array | None, change: float) -> FuzzySums:
+        """The sums of a block with these scores and memberships, (b, k) each."""
         with np.errstate(under="ignore"):
             powers = U**self.fuzzifier
         if weights is not None:
             powers *= weights[:, None]
-        objective = -np.vdot(powers, scores)
-        return FuzzySums(weighted_sums(H, powers), float(objective), np.inf if before is None else change)
+        # not the negative number, which could be -0
+        return FuzzySums(weighted_sums(H, powers), 0.0 - float(np.vdot(powers, scores)), change)
 
     def _part_on_device(
         self, H: Any, function: Memberships, before: RowFunction | None, weights: Array | None
     ) -> FuzzySums:
         """`part` of a block of another library, in float64."""
-        assert isinstance(function.nearness, NearestMeans)
         xp, H = array_namespace(H), as_type(H, np.float64)
         scores = function.nearness.on(H)
         U = memberships(-scores, self.fuzzifier)
@@ -299,7 +288,6 @@ class FuzzyIterations(BlockFunction):
     def finish(self, total: FuzzySums, function: RowFunction) -> Step:
         """The means weighted by the memberships."""
         assert isinstance(function, Memberships)
-        assert isinstance(function.nearness, NearestMeans)
         settled = ALL_EQUAL if self.about.all_equal else None
         if total.change <= self.tol:
             settled = tolerance_reached(total.change)
@@ -354,7 +342,7 @@ class _StartSums(BlockFunction):
         return Sums.of(*class_totals(H, Coded(labels[None, :], Coding.ONEHOT, k, unit_vectors(k), weights)))
 
 
-def distinct(space: FeatureSpace | KernelSpace, k: int, rng: Rng, weights: Array | None = None) -> Indices:
+def distinct(space: FeatureSpace, k: int, rng: Rng, weights: Array | None = None) -> Indices:
     """k random samples, (k,), no two with equal values unless fewer than k samples are distinct.
 
     Above one group of rows (`clusterkit.samples.sums.GROUP`) they are looked for among 8 k drawn ones, at least 64.
@@ -367,8 +355,7 @@ def distinct(space: FeatureSpace | KernelSpace, k: int, rng: Rng, weights: Array
     chosen, examined, more = order[:0], 0, k
     while examined < len(order) and len(chosen) < k:
         pool = np.concatenate([chosen, order[examined : examined + more]])
-        rows = space.rows(pool) if isinstance(space, FeatureSpace) else space.points[pool]
-        chosen = pool[np.sort(np.unique(rows, axis=0, return_index=True)[1])[:k]]
+        chosen = pool[np.sort(np.unique(space.rows(pool), axis=0, return_index=True)[1])[:k]]
         # one round is enough unless there are many duplicates
         examined, more = examined + more, 2 * more
     return np.concatenate([chosen, np.setdiff1d(order, chosen)[: k - len(chosen)]])
@@ -382,7 +369,7 @@ class FuzzyCMeans(Solver):
     For overlapping clusters, where the degree of membership of a sample matters. d_ij is the squared distance of sample
     i to centre j, and ``Σ_j u_ij = 1``. Two steps alternate: ``u_ij = d_ij^(-1/(φ-1)) / Σ_l d_il^(-1/(φ-1))``, and the
     centres become the means weighted by ``u_ij^φ``. Neither step can raise J. The mathematics is in `FuzzyIterations`
-    of fuzzy_cmeans.py, and for kernels in `_KernelCentres.centres`.
+    of fuzzy_cmeans.py.
 
     Parameters
     ----------
@@ -396,8 +383,7 @@ class FuzzyCMeans(Solver):
     Notes
     -----
     On features an iteration is one pass, O(n L k), with two (n, k) arrays in memory; streamed features cost one mapping
-    of the data per iteration. Rows outside memory need none of these arrays: memberships are computed twice. On a
-    kernel the matrix K is kept and the centres are weighted sums of the samples: O(n² d) once, O(n² k) per iteration.
+    of the data per iteration. Rows outside memory need none of these arrays: memberships are computed twice.
 
     The iteration starts from k samples drawn at random, distinct as far as possible: each sample is assigned to the
     nearest of the k, and the means of these groups are the first centres. (The k samples themselves are not used as
@@ -413,7 +399,6 @@ class FuzzyCMeans(Solver):
     ----------
     Bezdek (1981), Pattern Recognition with Fuzzy Objective Function Algorithms, Plenum, theorem 11.1.
     Dunn (1973), A fuzzy relative of the ISODATA process, Journal of Cybernetics 3(3): φ = 2.
-    Wu, Xie, Yu (2003), Fuzzy c-means clustering algorithm based on kernel method, ICCIMA: the kernel path.
     """
 
     name: ClassVar[str] = "fuzzy_cmeans"
@@ -428,10 +413,7 @@ class FuzzyCMeans(Solver):
     @property
     def paths(self) -> Mapping[type[Space], Path]:
         """The implementations, by the type of the space."""
-        return {
-            FeatureSpace: Path(_features, Scores, passes="anywhere", weighted=True),
-            KernelSpace: Path(_kernel, Scores),
-        }
+        return {FeatureSpace: Path(_features, Scores, passes="anywhere", weighted=True)}
 
 
 def _features(spec: FuzzyCMeans, space: FeatureSpace, task: Task, rng: Rng) -> Prepared:
@@ -439,8 +421,7 @@ def _features(spec: FuzzyCMeans, space: FeatureSpace, task: Task, rng: Rng) -> P
     if not space.in_memory:
         return PassSolver(space, fuzzy_iterations(spec, space, task), weights=task.sample_weight)
     geometry = FeatureMeans.of(space, task.sample_weight)
-    iterations = _iterations(spec, geometry.about, task)
-    return _PreparedFuzzyCMeans(spec, task.k, _FeatureCentres(geometry, iterations))
+    return _PreparedFuzzyCMeans(geometry, _iterations(spec, geometry.about, task))
 
 
 def fuzzy_iterations(spec: FuzzyCMeans, space: FeatureSpace, task: Task) -> FuzzyIterations:
@@ -452,19 +433,13 @@ def _iterations(spec: FuzzyCMeans, about: FeatureGeometry, task: Task) -> FuzzyI
     return FuzzyIterations(about, task.k, spec.fuzzifier, spec.tol, spec.max_iter, task.sample_weight)
 
 
-def _kernel(spec: FuzzyCMeans, space: KernelSpace, task: Task, rng: Rng) -> Prepared:
-    """The kernel matrix, if the memory cap allows it."""
-    return _PreparedFuzzyCMeans(spec, task.k, _KernelCentres(KernelMeans.of(space)))
-
-
 @final
 @attrs.frozen(eq=False)
 class _PreparedFuzzyCMeans(Prepared):
-    """Fuzzy c-means in a feature space or in the space of a kernel."""
+    """Fuzzy c-means of features in memory."""
 
-    spec: FuzzyCMeans
-    k: int
-    representation: _FeatureCentres | _KernelCentres
+    geometry: FeatureMeans
+    iterations: FuzzyIterations
 
     @property
     def resolved(self) -> Mapping[str, Any]:
@@ -475,159 +450,57 @@ class _PreparedFuzzyCMeans(Prepared):
         return np.array([outcome.status.history[-1]])
 
     def solve(self, targets: Coded | None, previous: Outcome | None, rng: Rng) -> Scores:
-        geometry, phi = self.representation.geometry, self.spec.fuzzifier
-        if geometry.all_equal:
-            centres = geometry.overall(self.k)
-            U = np.full((geometry.space.n, self.k), 1.0 / self.k)
+        n, k = self.geometry.space.n, self.iterations.k
+        if self.geometry.all_equal:
+            U, centres = np.full((n, k), 1.0 / k), self.geometry.overall(k)
             status = Status(1, Ending.CONVERGED, ALL_EQUAL, (0.0,))
         else:
-            iterations = _FuzzyIterationsInMemory(self.spec, self.k, self.representation)
-            (U, centres), status = solve(iterations, Start(0, self._start(rng), keeps_best=False), self.spec.max_iter)
-        extend = Memberships(self.representation.extension(centres), phi)
-        return Scores(U, extend, status=status, are_memberships=True)
+            iterations = _FuzzyIterationsInMemory(self.geometry, self.iterations, np.zeros((n, k)), np.empty((n, k)))
+            start = Start(0, self._start(rng), keeps_best=False)
+            (U, centres), status = solve(iterations, start, self.iterations.max_iter)
+        return Scores(U, self.iterations.function(centres), status=status, are_memberships=True)
 
     def _start(self, rng: Rng) -> Array:
-        """First centres: k random samples, each replaced by the mean of the samples nearest to it."""
-        return self.representation.start(self.k, rng)
+        """First centres, (L, k): k random samples, each replaced by the mean of the samples nearest to it."""
+        return self.iterations.begin(self.geometry.space, rng).nearness.centres
 
 
 @attrs.define(eq=False)
 class _FuzzyIterationsInMemory(Iterations[tuple[Array, Array]]):
-    """Memberships and the centres they belong to; an iteration writes into the memberships before the last."""
+    """Memberships and the centres they belong to; an iteration writes into the memberships before the last.
 
-    spec: FuzzyCMeans
-    k: int
-    representation: _FeatureCentres | _KernelCentres
-    _U: Array = attrs.field(init=False)
-    _spare: Array = attrs.field(init=False)
+    The memberships of the iteration before are there, so that those of a block are computed once and not twice.
+    """
+
+    geometry: FeatureMeans
+    of: FuzzyIterations
+    _U: Array
+    _spare: Array
 
     name = "fuzzy_cmeans"
     sentences: ClassVar[Mapping[Ending, str]] = {
         Ending.INTERRUPTED: "interrupted after {n} iterations: the memberships so far are kept"
     }
 
-    def __attrs_post_init__(self) -> None:
-        n = self.representation.geometry.space.n
-        self._U, self._spare = np.zeros((n, self.k)), np.empty((n, self.k))
-
     def advance(self, active: list[Start[tuple[Array, Array]]]) -> Iterator[Iteration[tuple[Array, Array]]]:
-        """Update the memberships, and then the centres."""
+        """Update the memberships, and then the centres, in one pass."""
         [start] = active
-        update = _MembershipUpdate(self._spare, self._U, self.spec.fuzzifier, self.representation.weights)
+        geometry, of, new, old = self.geometry, self.of, self._spare, self._U
         centres = cast("Array", start.state)
-        moved, objective, change = self.representation.centres(centres, update)
-        change = change if start.history else np.inf
-        self._U, self._spare = self._spare, self._U
-        start.judge(objective)
-        settled = change <= self.spec.tol
-        detail = tolerance_reached(change) if settled else f", memberships still changed by up to {change:.1e}"
-        yield Iteration((self._U, centres), moved, Ending.SETTLED if settled else None, detail)
-
-
-@final
-@attrs.frozen(eq=False)
-class _MembershipUpdate:
-    """Computes the memberships of one iteration block by block, by several threads above one group.
-
-    Parameters
-    ----------
-    new, old : ndarray of shape (n, k)
-        Memberships of this iteration, to be written, and of the previous iteration.
-    fuzzifier : float
-    counts : ndarray of shape (n,) or None
-        How much each sample counts.
-    """
-
-    new: Array
-    old: Array
-    fuzzifier: float
-    counts: Array | None = None
-
-    def __call__(self, rows: slice, scores: Array) -> tuple[Array, float, float]:
-        """Weights ``u^φ`` of some samples, float64, from minus their squared distances.
-
-        Also their objective, and the largest change of a membership.
-        """
-        U = memberships(-scores, self.fuzzifier)
-        self.new[rows] = U
-        counts = None if self.counts is None else self.counts[rows]
-        change = largest_change(self.new[rows] - self.old[rows], counts)
-        with np.errstate(under="ignore"):
-            weights = U**self.fuzzifier
-        if counts is not None:
-            weights *= counts[:, None]
-        # not the negative number, which could be -0
-        return weights, 0.0 - float(np.vdot(weights, scores)), change
-
-
-@final
-@attrs.frozen(eq=False)
-class _FeatureCentres:
-    """Fuzzy centres as coordinates about the mean of all samples: `FuzzyIterations`, which keeps the memberships here.
-
-    The memberships of the iteration before are then there, and those of a block are computed once and not twice.
-    """
-
-    geometry: FeatureMeans
-    iterations: FuzzyIterations
-
-    @property
-    def weights(self) -> Array | None:
-        """How much each sample counts."""
-        return self.iterations.weights
-
-    def start(self, k: int, rng: Rng) -> Array:
-        """First centres, (L, k)."""
-        nearness = self.iterations.begin(self.geometry.space, rng).nearness
-        assert isinstance(nearness, NearestMeans)
-        return nearness.centres
-
-    def centres(self, centres: Array, update: _MembershipUpdate) -> tuple[Array, float, float]:
-        """New centres, (L, k), the objective, and the largest change of a membership, in one pass."""
-        geometry, constants = self.geometry, self.geometry.constants(centres)
+        constants = geometry.constants(centres)
 
         def part(rows: slice, H: Array) -> FuzzySums:
             H = H.astype(np.float64, copy=False)
-            weights, objective, change = update(rows, geometry.block_scores(H, rows, centres, constants))
-            return FuzzySums(weighted_sums(H, weights), objective, change)
+            scores = geometry.block_scores(H, rows, centres, constants)
+            new[rows] = U = memberships(-scores, of.fuzzifier)
+            weights = None if of.weights is None else of.weights[rows]
+            return of.summed(H, scores, U, weights, largest_change(U - old[rows], weights))
 
         total = geometry.space.reduce(part)
-        return self.iterations.moved(total.sums, centres), total.objective, total.change
-
-    def extension(self, centres: Array) -> Extension:
-        """Minus squared distances of new samples."""
-        return self.geometry.extension(centres, self.geometry.constants(centres))
-
-
-@final
-@attrs.frozen(eq=False)
-class _KernelCentres:
-    """Fuzzy centres as weighted sums of the samples."""
-
-    geometry: KernelMeans
-    weights: ClassVar[None] = None
-
-    def start(self, k: int, rng: Rng) -> Array:
-        """First centres, (n, k)."""
-        geometry = self.geometry
-        seeds = distinct(geometry.space, k, rng)
-        rows, _ = geometry.scores(geometry.samples(seeds))
-        labels = np.argmax(rows, axis=1)
-        labels[seeds] = np.arange(k)  # no cluster is empty
-        coded = Coded(labels[None], Coding.ONEHOT, k, np.eye(k))
-        return geometry.means(coded, coded.sizes()[0])
-
-    def centres(self, centres: Array, update: _MembershipUpdate) -> tuple[Array, float, float]:
-        """New centres, (n, k), the objective, and the largest change of a membership, by one product with K."""
-        space = self.geometry.space
-        scores, _ = self.geometry.scores(centres)
-        weights, objective, change = np.empty(centres.shape), 0.0, 0.0
-        for rows in block_plan(space.n, centres.shape[1], space.dtype):
-            weights[rows], part, changed = update(rows, scores[rows])
-            objective, change = objective + part, max(change, changed)
-        sums = weights.sum(axis=0)
-        return np.divide(weights, sums, out=centres.copy(), where=sums > 0.0), objective, change
-
-    def extension(self, centres: Array) -> Extension:
-        """Minus squared distances of new samples; the norms of the centres cost a product with K."""
-        return self.geometry.extension(centres, self.geometry.scores(centres)[1])
+        change = total.change if start.history else np.inf
+        self._U, self._spare = new, old
+        start.judge(total.objective)
+        settled = change <= of.tol
+        detail = tolerance_reached(change) if settled else f", memberships still changed by up to {change:.1e}"
+        moved = of.moved(total.sums, centres)
+        yield Iteration((new, centres), moved, Ending.SETTLED if settled else None, detail)

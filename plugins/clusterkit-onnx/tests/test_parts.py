@@ -36,7 +36,6 @@ COMPOSITIONS = {
     "interval, midpoint": Pipeline("elm", "ridge", {"name": "interval", "rule": "midpoint"}),
     "kernel": Pipeline("rbf", "ridge", "argmax"),
     "fuzzifier": Pipeline("identity", {"name": "fuzzy_cmeans", "fuzzifier": 1.4}, "argmax"),
-    "fuzzy kernel": Pipeline("rbf", "fuzzy_cmeans", "argmax"),
     "multiplicative": Pipeline("identity", {"name": "nmf", "update": "multiplicative"}, "rows_kmeans"),
     "nmf by argmax": Pipeline("identity", "nmf", "argmax"),
     "graph": Pipeline({"name": "graph", "normalize": False}, "centroids", "argmax", init="seeds"),

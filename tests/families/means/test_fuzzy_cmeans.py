@@ -13,15 +13,13 @@ from clusterkit import recipe
 from clusterkit.contracts import Task
 from clusterkit.contracts.composition import Composition
 from clusterkit.contracts.seeds import Seeds
-from clusterkit.errors import ClusterkitWarning, InvalidParameter, NeedsMemory
+from clusterkit.errors import ClusterkitWarning, InvalidParameter
 from clusterkit.families.means.fuzzy_cmeans import FuzzyCMeans, memberships
 from clusterkit.families.shared.codecs import Argmax
 from clusterkit.families.shared.elm import Elm
-from clusterkit.families.shared.rbf import Rbf
 from clusterkit.families.shared.scaling import Identity
 from clusterkit.fitting.fit import fit
-from clusterkit.samples import KernelSpace, build_space, transform
-from clusterkit.samples.kernels import Gaussian, Linear
+from clusterkit.samples import build_space, transform
 from clusterkit.samples.limits import listening
 from clusterkit.samples.transform import IdentityMap
 from clusterkit_campaign.oracles import means as oracle
@@ -81,41 +79,21 @@ def test_equals_the_textbook(case, phi, seed):
     assert prepared.objective(None, outcome)[0] == outcome.status.history[-1]
 
 
-@given(case=problem(), phi=FUZZIFIERS, width=st.sampled_from([0.03, 0.3]), seed=st.integers(0, 99))
-def test_kernel_equals_the_textbook(case, phi, width, seed):
+@given(case=problem(), phi=FUZZIFIERS, seed=st.integers(0, 99))
+def test_invariants(case, phi, seed):
     X, k = case
-    space = KernelSpace(X, Gaussian(width / X.var()))
-    prepared = prepare(space, k, fuzzifier=phi, tol=0.0, max_iter=4)
-    weights = prepared._start(np.random.default_rng(seed))
-    np.testing.assert_allclose(weights.sum(axis=0), 1.0)
-    assume(oracle.fuzzy_kernel_distances(space.gram(), weights).min() > 1e-6)
-    outcome = prepared.solve(None, None, np.random.default_rng(seed))
-    with np.errstate(all="ignore"):
-        U, history = oracle.fuzzy_iterate_kernel(space.gram(), weights, phi, 4)
-    assume(np.isfinite(U).all())  # the textbook's quotients overflow before ours do
-    np.testing.assert_allclose(outcome.rows, U, rtol=1e-4, atol=1e-5)
-    done = outcome.status.history  # shorter where memberships repeat to the last bit
-    np.testing.assert_allclose(done, history[: len(done)], rtol=1e-6)
-    np.testing.assert_allclose(outcome.extend(X), outcome.rows, atol=1e-6)
-
-
-@given(case=problem(), phi=FUZZIFIERS, kernel=st.booleans(), seed=st.integers(0, 99))
-def test_invariants(case, phi, kernel, seed):
-    X, k = case
-    space = KernelSpace(X, Gaussian(0.3 / X.var())) if kernel else dense(X)
-    outcome, _ = solve(space, k, seed, fuzzifier=phi, max_iter=60)
+    outcome, _ = solve(dense(X), k, seed, fuzzifier=phi, max_iter=60)
     U = outcome.rows
     assert U.shape == (len(X), k)
     np.testing.assert_allclose(U.sum(axis=1), 1.0, rtol=1e-14)
     assert U.min() >= 0
     history = np.array(outcome.status.history)
-    size = 1.0 if kernel else np.square(X).sum(axis=1).max()
+    size = np.square(X).sum(axis=1).max()
     assert np.all(np.diff(history) <= 1e-12 * len(X) * size)
     assert outcome.status.n_iter == len(history)
-    if not kernel:
-        np.testing.assert_array_equal(outcome.extend(X), U)
-        expected = oracle.fuzzy_objective(X, U, centres_of(outcome), phi)
-        np.testing.assert_allclose(history[-1], expected, rtol=1e-6, atol=1e-12 * len(X) * size)
+    np.testing.assert_array_equal(outcome.extend(X), U)
+    expected = oracle.fuzzy_objective(X, U, centres_of(outcome), phi)
+    np.testing.assert_allclose(history[-1], expected, rtol=1e-6, atol=1e-12 * len(X) * size)
 
 
 @given(case=problem(), seed=st.integers(0, 99))
@@ -137,16 +115,6 @@ def test_motions_and_scale_change_nothing(case, factor, seed):
         other, same = solve(dense(moved), k, seed, max_iter=8, tol=0.0)
         np.testing.assert_allclose(other.rows, plain.rows, atol=1e-6)
         np.testing.assert_allclose(same, value * factor**power, rtol=1e-8, atol=1e-10)
-
-
-@given(case=problem(), seed=st.integers(0, 99))
-def test_the_linear_kernel_is_the_plain_method(case, seed):
-    X, k = case
-    X = (X - X.mean(axis=0)) / X.std()
-    plain, value = solve(dense(X), k, seed, max_iter=8, tol=0.0)
-    kernel, same = solve(KernelSpace(X, Linear()), k, seed, max_iter=8, tol=0.0)
-    np.testing.assert_allclose(kernel.rows, plain.rows, atol=1e-5)
-    np.testing.assert_allclose(same, value, rtol=1e-7)
 
 
 @given(
@@ -220,7 +188,7 @@ def test_large_offset_does_not_blur(offset):
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("value", [0.0, 0.1, 1e6 / 3])
-@pytest.mark.parametrize("featuremap", [Identity(), Rbf(), Elm(n_hidden=20)])
+@pytest.mark.parametrize("featuremap", [Identity(), Elm(n_hidden=20)])
 def test_constant_data(dtype, value, featuremap):
     X = np.full((91, 4), value, dtype=dtype)
     with pytest.warns(ClusterkitWarning, match="all 91 samples are equal"):
@@ -231,7 +199,7 @@ def test_constant_data(dtype, value, featuremap):
     np.testing.assert_array_equal(fitted.outcome.rows, np.ones((91, 1)))  # the other three have no rows
 
 
-@pytest.mark.parametrize("featuremap", [Identity(), Rbf(), Elm(n_hidden=20)])
+@pytest.mark.parametrize("featuremap", [Identity(), Elm(n_hidden=20)])
 def test_fewer_distinct_rows_than_clusters_keep_duplicates_together(featuremap):
     values = np.random.default_rng(0).normal(size=(3, 6)) + 10
     which = np.random.default_rng(1).integers(3, size=40)
@@ -245,7 +213,7 @@ def test_fewer_distinct_rows_than_clusters_keep_duplicates_together(featuremap):
 
 def test_as_many_clusters_as_samples():
     X = np.random.default_rng(0).normal(size=(15, 3))
-    for featuremap in (Identity(), Rbf(), Elm(n_hidden=20)):
+    for featuremap in (Identity(), Elm(n_hidden=20)):
         fitted = fit(Composition(featuremap, FuzzyCMeans(), Argmax(), None, None, 15), X, Seeds(0))
         assert fitted.objective < 1e-12
         assert len(np.unique(fitted.labels)) == 15
@@ -273,24 +241,22 @@ def test_streamed_equals_dense(monkeypatch, dtype):
 
 def test_float32_agrees_with_float64():
     X, _ = blobs(spread=0.8)
-    for featuremap in (Identity(), Rbf()):
-        narrow, wide = (
-            fit(Composition(featuremap, FuzzyCMeans(), Argmax(), None, None, 3), X.astype(dtype), Seeds(1))
-            for dtype in (np.float32, np.float64)
-        )
-        np.testing.assert_allclose(narrow.outcome.rows, wide.outcome.rows, atol=1e-3)
-        assert narrow.converged
+    narrow, wide = (
+        fit(Composition(Identity(), FuzzyCMeans(), Argmax(), None, None, 3), X.astype(dtype), Seeds(1))
+        for dtype in (np.float32, np.float64)
+    )
+    np.testing.assert_allclose(narrow.outcome.rows, wide.outcome.rows, atol=1e-3)
+    assert narrow.converged
 
 
 def test_columns_of_the_extension():
     X, _ = blobs(40)
-    for space in (dense(X), KernelSpace(X, Gaussian(0.5))):
-        outcome, _ = solve(space, 4)
-        some = outcome.rows[:, 1:3] / outcome.rows[:, 1:3].sum(axis=1, keepdims=True)
-        np.testing.assert_allclose(outcome.extend.columns(slice(1, 3))(X), some, atol=1e-9)
-        assert outcome.extend(X[:0]).shape == (0, 4)
-        again = pickle.loads(pickle.dumps(outcome.extend))
-        np.testing.assert_array_equal(again(X), outcome.extend(X))
+    outcome, _ = solve(dense(X), 4)
+    some = outcome.rows[:, 1:3] / outcome.rows[:, 1:3].sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(outcome.extend.columns(slice(1, 3))(X), some, atol=1e-9)
+    assert outcome.extend(X[:0]).shape == (0, 4)
+    again = pickle.loads(pickle.dumps(outcome.extend))
+    np.testing.assert_array_equal(again(X), outcome.extend(X))
 
 
 def test_stops_by_tolerance_or_says_why_not():
@@ -331,12 +297,6 @@ def test_interrupt_keeps_the_memberships_so_far(iteration):
 def test_parameters_are_checked(wrong):
     with pytest.raises(InvalidParameter, match="solver 'fuzzy_cmeans'"):
         FuzzyCMeans(**wrong)
-
-
-def test_kernel_matrix_respects_the_memory_cap(monkeypatch):
-    monkeypatch.setenv("CLUSTERKIT_MEMORY_CAP", "10K")
-    with pytest.raises(NeedsMemory, match="120 x 120 kernel matrix"):
-        solve(KernelSpace(blobs()[0], Gaussian(0.5)), 3)
 
 
 def test_more_starts_are_no_worse_and_repeat_for_a_seed():

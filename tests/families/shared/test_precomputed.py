@@ -144,10 +144,6 @@ def test_new_rows_are_values_between_them_and_the_rows_of_the_fit():
         model.predict(changed(D_NEW, 2, 2, -1.0))
     with pytest.raises(InvalidData, match="score without y compares the distances between new rows"):
         model.score(D)
-    fuzzy = distances("fuzzy-cmeans", n_clusters=3, random_state=0).fit(K)
-    np.testing.assert_array_equal(fuzzy.predict(K), fuzzy.labels_)
-    with pytest.raises(InvalidData, match="the kernel value of a new row with itself is missing"):
-        fuzzy.predict(K_NEW)
 
 
 @pytest.mark.parametrize(

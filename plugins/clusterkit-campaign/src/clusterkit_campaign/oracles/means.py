@@ -113,22 +113,3 @@ def fuzzy_iterate(X, V, phi, n_iter):
         history.append(fuzzy_objective(X, U, V, phi))
         current, V = V, centres(X, U, phi)
     return U, current, history
-
-
-def fuzzy_kernel_distances(K, weights):
-    """Squared distances in the space of a kernel to weighted means of the samples; weights (n, k) sum to 1."""
-    D = np.empty(weights.shape)
-    for j, w in enumerate(weights.T):
-        D[:, j] = np.diag(K) - 2 * K @ w + w @ K @ w
-    return D
-
-
-def fuzzy_iterate_kernel(K, weights, phi, n_iter):
-    """Memberships after some iterations in the space of a kernel, and the objective of each iteration."""
-    history = []
-    for _ in range(n_iter):
-        D = fuzzy_kernel_distances(K, weights)
-        U = memberships(D, phi)
-        history.append(float(np.sum(U**phi * D)))
-        weights = U**phi / np.sum(U**phi, axis=0)
-    return U, history
