@@ -57,7 +57,6 @@ _HOME = {
     "Path": "clusterkit.contracts.solver",
     "Predict": "clusterkit.contracts.labeler",
     "Prepared": "clusterkit.contracts.pass_solver",
-    "Resumable": "clusterkit.contracts.solver",
     "Solver": "clusterkit.contracts.solver",
     "Stage": "clusterkit.contracts.stage",
     "Task": "clusterkit.contracts.stage",
@@ -89,7 +88,6 @@ __all__ = [
     "Path",
     "Predict",
     "Prepared",
-    "Resumable",
     "Solver",
     "Stage",
     "Task",
@@ -109,7 +107,7 @@ if TYPE_CHECKING:
     from clusterkit.contracts.labeler import Codec, Decoder, Labeler, Labeling, Predict, outcome_labeler
     from clusterkit.contracts.partitioner import BlockLabels, GivenLabels, Partitioner, labels_by_blocks
     from clusterkit.contracts.pass_solver import Prepared
-    from clusterkit.contracts.solver import Path, Resumable, Solver
+    from clusterkit.contracts.solver import Path, Solver
     from clusterkit.contracts.stage import Stage, Task
     from clusterkit.numerics.shapes import array, scalar
     from clusterkit.samples import FittedMap

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Protocol, final, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, final
 
 import attrs
 
@@ -25,18 +25,7 @@ else:
     SolverT = TypeVar("SolverT", contravariant=True)
     """The solver of a path."""
 
-__all__ = ["Path", "Resumable", "Solver"]
-
-
-@runtime_checkable
-class Resumable(Protocol[SolverT]):
-    """A prepared solver that can start from the outcome of other parameters, for paths of parameters.
-
-    Not part of `Prepared`: few solvers can, and a driver asks ``isinstance(prepared, Resumable)``.
-    """
-
-    def resolve(self, spec: SolverT, previous: Outcome) -> Outcome:
-        """The outcome of a solver of this class with the parameters `spec` on the same space, from `previous`."""
+__all__ = ["Path", "Solver"]
 
 
 @attrs.frozen

@@ -25,7 +25,6 @@ EXCLUDED: dict[str, str] = {
     "clusterkit/families/margins/cutting_plane.py:PreparedCuttingPlanes.resolved": INSIDE,
     "clusterkit/families/graphs/lapgmm.py:Smoother.W": INSIDE,
     "clusterkit/families/graphs/ncut.py:leading": INSIDE,
-    "clusterkit/families/support_vectors/svdd.py:GaussianDual.pools": INSIDE,
     "clusterkit/families/margins/ridge.py:RegularisedInverse.resolved": INSIDE,
     "clusterkit/families/support_vectors/edsvc.py:EdSvcChoice.facts": INSIDE,
     "clusterkit/families/support_vectors/edsvc_candidates.py:CandidateRuns.labels_of": INSIDE,

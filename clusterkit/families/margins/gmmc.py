@@ -18,22 +18,15 @@ from clusterkit.samples import KernelSpace, Space, memory
 from clusterkit.samples.coding import Coded, Coding
 
 if TYPE_CHECKING:
-    from clusterkit.families.margins._programs import MaxCutProblem, MaxCutSolution
+    from clusterkit.families.margins._programs import MaxCutProblem
 
 __all__ = ["Gmmc", "MarginFunction"]
 
-INTERIOR_ROWS = 1000
-"""Largest number of samples for which ``method="auto"`` is the interior point method: there its matrices take about 100
-MB, and an iteration some 10¹⁰ operations."""
-
-MATRICES = {"interior": 12, "descent": 5}
+MATRICES = 12
 """Largest number of n x n float64 matrices in memory at the same time."""
 
 SMALLEST_PRICE = 1e-150
 """Smallest price of a margin that falls short: the multipliers are of its size, and their squares must not vanish."""
-
-ITERATIONS = {"interior": 100, "descent": 3000}
-"""`max_iter` if it is None: the interior point method needs some 20 iterations, the descent up to some 1000 sweeps."""
 
 NEAR_TIE = 1e-3
 """Relative difference up to which the moduli of two scores count as equal where the sign of all scores is chosen."""
@@ -50,7 +43,7 @@ class Gmmc(Solver):
     The margins ``f_i`` of a function with free offset minimise ``f'S f`` over ``f_i² >= 1``;
     ``S - bias_penalty ee'`` is the pseudo-inverse of the centred kernel matrix plus ``delta``. With ``W`` for ``ff'``
     this is ``min <S, W>`` over ``W ⪰ 0``, ``W_ii >= 1``, the program of maximum cuts. The score is the leading vector
-    of W. The steps are in _programs.py (_next_point) and _low_rank_jit.py (sweep).
+    of W. The step is in _programs.py (_next_point).
 
     Parameters
     ----------
@@ -62,16 +55,10 @@ class Gmmc(Solver):
     slack_penalty : float or None, default None
         C_δ of the paper, the price of margins that fall short, ``Σ max(0, 1 - W_ii)``; None forbids these. It has no
         effect from ``max S_ii`` on, which is below ``1/delta + bias_penalty``.
-    method : {"auto", "interior", "descent"}, default "auto"
-        "interior": an interior point method, some 20 iterations of O(n³), about a dozen n x n matrices. "descent":
-        low-rank coordinate descent, O(n² r) a sweep, five matrices; it reaches a rough solution quickly, and an
-        accurate one slowly on hard problems. "auto": "interior" up to 1000 samples, "descent" above.
-    rank : int or None, default None
-        Columns r of the factor in the descent; None means ``ceil(sqrt(2 n)) + 1``, sufficient for some optimum.
     tol : float, default 1e-4
         Relative gap between the primal and the dual value.
-    max_iter : int or None, default None
-        Most iterations (None: 100) or sweeps (None: 3000). A warning with the gap is issued if the fit ends there.
+    max_iter : int, default 100
+        Most iterations, of which it needs some 20. A warning with the gap is issued if the fit ends there.
 
     Raises
     ------
@@ -80,17 +67,17 @@ class Gmmc(Solver):
 
     Notes
     -----
-    It works on kernels only; the matrix S costs O(n³). ``S⁻¹ = JKJ + delta J + ee'/(bias_penalty n²)`` with
-    ``J = I - ee'/n`` is exact, so a singular kernel matrix does no harm.
+    It works on kernels only. The matrix S costs O(n³), and so does an iteration, with a dozen n x n matrices.
+    ``S⁻¹ = JKJ + delta J + ee'/(bias_penalty n²)`` with ``J = I - ee'/n`` is exact, so a singular kernel matrix does no
+    harm.
 
     ``status.facts``: ``value`` and ``bound``, between which the optimum lies; ``gap``; ``rounded``, the value of the
     labels, which is above both; ``tightness``, the largest eigenvalue of W over its trace: 1 means that the labels are
     the optimum over all labellings; ``runner_up``, the second eigenvalue over the trace: if it is close to
     ``tightness``, a small change of the data may exchange the leading vectors and with them the labels; ``shortest``,
-    the least W_ii; ``method``.
+    the least W_ii.
 
-    The bound of the descent takes ``g_i = v_i'(SV)_i / |v_i|²`` and scales it until ``S - diag(g)`` is positive
-    semidefinite. The sign of the scores is chosen so that of the entries of largest modulus (within 0.1 %) the first
+    The sign of the scores is chosen so that of the entries of largest modulus (within 0.1 %) the first
     is positive.
 
     New samples are scored by the function of least norm that takes the scores at the samples up to the slack,
@@ -103,8 +90,6 @@ class Gmmc(Solver):
     ----------
     Valizadegan, Jin (2006), Generalized maximum margin clustering and unsupervised kernel learning, NIPS 19: the
     problem, here with the offset eliminated.
-    Burer, Monteiro (2003), A nonlinear programming algorithm for solving semidefinite programs via low-rank
-    factorization, Mathematical Programming 95; Wang, Chang, Kolter (2017), The mixing method: the descent.
     Helmberg, Rendl, Vanderbei, Wolkowicz (1996), An interior-point method for semidefinite programming, SIAM Journal
     on Optimization 6: the interior point method.
     """
@@ -118,10 +103,16 @@ class Gmmc(Solver):
     delta: float = params.real(0.1, above=0.0)
     bias_penalty: float = params.real(1.0, above=0.0)
     slack_penalty: float | None = params.real(None, at_least=SMALLEST_PRICE, optional=True)
-    method: str = params.choice("auto", ("auto", "interior", "descent"))
-    rank: int | None = params.integer(None, at_least=2, optional=True)
     tol: float = params.real(1e-4, above=0.0)
-    max_iter: int | None = params.integer(None, at_least=1, optional=True)
+    max_iter: int = params.integer(100, at_least=1)
+
+    saved_schema: ClassVar[int] = 2
+
+    @classmethod
+    def migrated(cls, fields: Mapping[str, object], schema: int) -> Mapping[str, object]:
+        """Fields of files with `method` and `rank`, which chose among two methods, and with a `max_iter` of None."""
+        known = {name: value for name, value in fields.items() if name not in ("method", "rank")}
+        return {**known, "max_iter": known["max_iter"] or 100}
 
     @property
     def paths(self) -> Mapping[type[Space], Path]:
@@ -131,18 +122,13 @@ class Gmmc(Solver):
 
 def _prepare(spec: Gmmc, space: KernelSpace, task: Task, rng: Rng) -> Prepared:
     """The matrix of the program, unless all samples are equal."""
-    method = spec.method
-    if method == "auto":
-        method = "interior" if space.n <= INTERIOR_ROWS else "descent"
     memory.require(
-        8 * MATRICES[method] * space.n**2,
-        f"method '{method}' with {MATRICES[method]} matrices of {space.n} x {space.n}",
-        "Use fewer rows" + (", or method='descent'." if method == "interior" else "."),
+        8 * MATRICES * space.n**2, f"solver 'gmmc' with {MATRICES} matrices of {space.n} x {space.n}", "Use fewer rows."
     )
     centred = _centred(space.gram())
     rounding = 8.0 * space.n * float(np.finfo(space.dtype).eps) * float(space.diag().max())
     constant = float(np.abs(centred).max()) <= rounding
-    return PreparedGmmc(spec, space, method, None if constant else _max_cut_problem(spec, centred))
+    return PreparedGmmc(spec, space, None if constant else _max_cut_problem(spec, centred))
 
 
 def _centred(K: Array) -> Array:
@@ -187,20 +173,18 @@ class PreparedGmmc(Prepared):
     ----------
     spec : Gmmc
     space : KernelSpace
-    method : {"interior", "descent"}
     problem : MaxCutProblem or None
         None if all samples are equal.
     """
 
     spec: Gmmc
     space: KernelSpace
-    method: str
     problem: MaxCutProblem | None
 
     @property
     def resolved(self) -> Mapping[str, object]:
-        """The method, where "auto" was to choose it."""
-        return {"method": self.method} if self.spec.method == "auto" else {}
+        """Empty: the preparation decides no parameter."""
+        return {}
 
     def objective(self, targets: Coded | None, outcome: Outcome) -> Array | None:
         """``<S, W>`` and the price of margins that fall short."""
@@ -208,12 +192,14 @@ class PreparedGmmc(Prepared):
         return np.array([outcome.status.history[-1]])
 
     def solve(self, targets: Coded | None, previous: Outcome | None, rng: Rng) -> Scores:
-        """The leading vector of W; `rng` draws the start of the descent."""
+        """The leading vector of W; nothing is random."""
         if self.problem is None:
             zeros = np.zeros(self.space.n)
             status = Status(0, Ending.CONVERGED, "all samples are equal, and so are their scores", (0.0,))
             return Scores(zeros[:, None], self._extension(zeros, 0.0), status=status)
-        solution = self._minimise(rng)
+        from clusterkit.families.margins._programs import interior_point
+
+        solution = interior_point(self.problem, self.spec.tol, self.spec.max_iter)
         status = solution.status
         if not status.converged and not status.interrupted:
             warnings.warn(f"solver 'gmmc': {status.reason}", ClusterkitWarning, stacklevel=2)
@@ -232,21 +218,9 @@ class PreparedGmmc(Prepared):
             "tightness": float(solution.shares[0]),
             "runner_up": float(solution.shares[1]),
             "shortest": float(solution.lengths.min()),
-            "method": self.method,
         }
         status = attrs.evolve(status, facts=facts, predicts_labels=False)
         return Scores(f[:, None], self._extension(alpha, offset), status=status)
-
-    def _minimise(self, rng: Rng) -> MaxCutSolution:
-        from clusterkit.families.margins._programs import default_rank, interior_point, low_rank_descent
-
-        assert self.problem is not None
-        spec = self.spec
-        max_iter = ITERATIONS[self.method] if spec.max_iter is None else int(spec.max_iter)
-        if self.method == "interior":
-            return interior_point(self.problem, float(spec.tol), max_iter)
-        rank = default_rank(self.space.n) if spec.rank is None else int(spec.rank)
-        return low_rank_descent(self.problem, rank, float(spec.tol), max_iter, rng)
 
     def _extension(self, alpha: Array, offset: float) -> MarginFunction:
         space = self.space

@@ -16,7 +16,7 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Indices, Labels, Rng
-from clusterkit.contracts import FeatureMap, Labeler, Resumable, Solver, Stage, Task
+from clusterkit.contracts import FeatureMap, Labeler, Solver, Stage, Task
 from clusterkit.contracts.outcomes import KernelDomain, Outcome
 from clusterkit.errors import ClusterkitWarning
 from clusterkit.families.support_vectors.tuning import FEW_POINTS, SMALLEST_PILE, Piles, search_space, warn_of_nothing
@@ -336,8 +336,6 @@ class WidthRuns:
     row : int
         Number of the bandwidth.
     space : KernelSpace
-    previous : Outcome or None
-        The solution of the last fraction, from which the next one starts.
     free : tuple of (float, GridPartition) or None
         Largest weight of a solution of which no weight is at its bound, and its partition: every bound from that weight
         on has the same solution.
@@ -346,8 +344,6 @@ class WidthRuns:
     runs: SvcRuns
     row: int
     space: KernelSpace
-    prepared: Any = None
-    previous: Outcome | None = None
     free: tuple[float, GridPartition] | None = None
 
     def partition(self, fraction: float | None, column: int) -> GridPartition:
@@ -359,7 +355,7 @@ class WidthRuns:
             return attrs.evolve(self.free[1], column=column)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ClusterkitWarning)  # a failing run shows in its partition
-            outcome = self._solve(solver)
+            outcome = solver.prepare(self.space, Task(m, None), runs.rng).solve(None, None, runs.rng)
             if outcome.status is not None and outcome.status.interrupted:
                 raise KeyboardInterrupt
             partition = runs.partition(runs.labels(outcome, self.space), self.row, column)
@@ -369,14 +365,6 @@ class WidthRuns:
         if largest is not None:
             self.free = largest, partition
         return partition
-
-    def _solve(self, solver: Solver) -> Outcome:
-        if isinstance(self.prepared, Resumable) and self.previous is not None:
-            self.previous = self.prepared.resolve(solver, self.previous)
-        else:
-            self.prepared = solver.prepare(self.space, Task(len(self.runs.D), None), self.runs.rng)
-            self.previous = self.prepared.solve(None, None, self.runs.rng)
-        return self.previous
 
 
 def _largest_free_weight(solver: Solver, outcome: Outcome, bound: float) -> float | None:

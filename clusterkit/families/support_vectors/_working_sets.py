@@ -100,9 +100,7 @@ def minimise_gaussian(
     max_iter: int,
     pool_bytes: int,
     *,
-    start: Array | None = None,
     sizes: SetSizes = SET_SIZES,
-    pools: dict[str, GaussianSubproblem] | None = None,
 ) -> Minimum:
     """Minimise over all β within the bounds.
 
@@ -119,12 +117,7 @@ def minimise_gaussian(
         Most pairs moved, including those of the samples.
     pool_bytes : int
         Memory for the kernel columns of a working set.
-    start : ndarray of shape (n,), optional
-        Feasible β to start from instead of samples; not changed.
     sizes : SetSizes
-    pools : dict, optional
-        Cache of the kernel columns of all points, for other bounds of the same points and kernel; filled only where
-        pairs move over all points.
 
     Returns
     -------
@@ -136,12 +129,12 @@ def minimise_gaussian(
     -----
     About ``n s`` kernel values for s support vectors and as many again in hard cases; O(n d) memory and the pool.
     """
-    search = WorkingSetSearch(points, bounds, kernel, tol, max_iter, pool_bytes, sizes, {} if pools is None else pools)
+    search = WorkingSetSearch(points, bounds, kernel, tol, max_iter, pool_bytes, sizes)
     interrupted, gradient, n_checks = False, None, 0
     # `clusterkit.contracts.iteration` cannot run this search: sets are solved within sets, Ctrl-C has to leave a
     # feasible point at any depth, and the gap after the search says how it ended
     try:
-        root = search.solve_all() if start is None else search.improved(points, bounds, start.copy(), tol, is_root=True)
+        root = search.solve_all()
         beta, gradient = root.beta, root.gradient
         while True:
             # The updated gradient collects the rounding of every update: only a fresh one may end the search.
@@ -200,7 +193,7 @@ class WorkingSetSearch:
 
     Parameters
     ----------
-    points, bounds, kernel, tol, max_iter, pool_bytes, sizes, pools
+    points, bounds, kernel, tol, max_iter, pool_bytes, sizes
         Parameters of `minimise_gaussian`.
     n_moved : int
         Pairs moved, in all sets together.
@@ -208,6 +201,8 @@ class WorkingSetSearch:
         Working sets solved that were chosen from all points.
     n_updates : int
         Updates of the gradient of all points since it was last computed afresh.
+    whole : GaussianSubproblem or None
+        Kernel columns of all points, where pairs move over all of them.
     root_beta : ndarray of shape (n,) or None
         β of all points, feasible whenever an interrupt can come; None while only samples are solved.
     """
@@ -219,10 +214,10 @@ class WorkingSetSearch:
     max_iter: int
     pool_bytes: int
     sizes: SetSizes
-    pools: dict[str, GaussianSubproblem]
     n_moved: int = 0
     n_sets: int = 0
     n_updates: int = 0
+    whole: GaussianSubproblem | None = None
     root_beta: Array | None = None
 
     @property
@@ -384,12 +379,11 @@ class WorkingSetSearch:
         return True
 
     def _move_pairs(self, iterate: DualIterate, tol: float) -> None:
-        problem = self.pools.get("all points") if iterate.is_root else None
+        problem = self.whole if iterate.is_root else None
         if problem is None:
             problem = GaussianSubproblem.of(iterate.points, self.kernel, iterate.bounds, self.pool_bytes)
-        problem.bounds = iterate.bounds
-        if iterate.is_root and len(iterate.beta) <= self.sizes.max_direct:
-            self.pools["all points"] = problem
+        if iterate.is_root:
+            self.whole = problem
         code = MORE
         while code == MORE and not self.exhausted:
             used = problem.used

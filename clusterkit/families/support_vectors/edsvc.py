@@ -111,7 +111,7 @@ class EdSvc(Tuner):
     with the members. ``resolved_["tuner"]`` has the score, the number of clusters, the score of the partition in which
     every row is alone.
 
-    Smaller bounds start from the solution at bound 1, and those above its largest weight reuse it. Distances are
+    Bounds above the largest weight of the solution at bound 1 reuse it. Distances are
     computed once for all candidates; equal partitions are scored once. O(n²) memory; about n² s operations a candidate
     for s support vectors.
 

@@ -15,7 +15,7 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Counts, Indices, Labels, Mask, Rng
-from clusterkit.contracts import Labeler, Prepared, Resumable, Solver, Task
+from clusterkit.contracts import Labeler, Solver, Task
 from clusterkit.contracts.outcomes import KernelDomain, Outcome
 from clusterkit.errors import ClusterkitWarning
 from clusterkit.samples import KernelSpace, Space
@@ -68,8 +68,7 @@ class CandidateRuns:
         Without the bound that is searched, or as it is to be used.
     labeler : Labeler
     open_C : bool
-        Whether bounds are searched: those below 1 start from the solution at bound 1, and those above its largest
-        weight reuse it.
+        Whether bounds are searched: those above the largest weight of the solution at bound 1 reuse it.
     seed : int
         Seed of the random stream of every candidate. Each candidate starts a fresh stream, so its result does not
         depend on the order.
@@ -98,29 +97,34 @@ class CandidateRuns:
             assert isinstance(space, KernelSpace)
             space = space.rescaled(gamma)
         width = getattr(getattr(space, "kernel", None), "gamma", math.nan)
-        shared = len(bounds) > 1 or (self.open_C and bounds[0] != 1.0)
-        free = FreeSolution.of(self, space) if shared else None
-        fits: list[CandidateFit] = []
         free_labels: Labels | None = None
+        largest = math.inf  # bounds from this weight on change nothing
+        if self._has_one_solution and (len(bounds) > 1 or bounds[0] != 1.0):
+            free = self._solve(space, 1.0)
+            assert isinstance(free, KernelDomain)
+            free_labels, largest = self._labels(free, space), float(free.weights.max())
+        fits: list[CandidateFit] = []
         for C in bounds:
-            if free is not None and free.solves(C):
-                if free_labels is None:
-                    free_labels = self._labels(free.outcome, space)
-                labels = free_labels
-            else:
-                labels = self._labels(self._solve(space, C, free), space)
+            reused = free_labels is not None and (C == 1.0 or largest <= C)
+            labels = free_labels if reused else self._labels(self._solve(space, C), space)
+            assert labels is not None
             fits.append(CandidateFit(float(width), C, labels))
         return fits
 
-    def _solve(self, space: Space, C: float, free: FreeSolution | None) -> Outcome:
-        solver = self.solver if math.isnan(C) else self.solver.with_parameters(C=C)
-        if free is not None:
-            return _uninterrupted(free.prepared.resolve(solver, free.outcome))
-        return _uninterrupted(self.prepared(solver, space).solve(None, None, self.rng()))
+    @property
+    def _has_one_solution(self) -> bool:
+        """Whether all bounds above the largest weight at bound 1 have the solution at bound 1.
 
-    def prepared(self, solver: Solver, space: Space) -> Prepared:
-        """The solver bound to a space."""
-        return solver.prepare(space, Task(space.n, None), self.rng())
+        The dual of svdd with equal weights is convex with one solution; for other problems this need not hold.
+        """
+        return self.open_C and self.solver.name == "svdd" and self.solver.parameters().get("weights") is None
+
+    def _solve(self, space: Space, C: float) -> Outcome:
+        solver = self.solver if math.isnan(C) else self.solver.with_parameters(C=C)
+        outcome = solver.prepare(space, Task(space.n, None), self.rng()).solve(None, None, self.rng())
+        if outcome.status is not None and outcome.status.interrupted:
+            raise KeyboardInterrupt
+        return outcome
 
     def rng(self) -> Rng:
         """A fresh random stream of a candidate."""
@@ -128,53 +132,6 @@ class CandidateRuns:
 
     def _labels(self, outcome: Outcome, space: Space) -> Labels:
         return self.labeler.label(outcome, space, Task(space.n, None), self.rng()).labels
-
-
-@final
-@attrs.frozen(eq=False)
-class FreeSolution:
-    """The solution at bound 1, where no weight is bounded, from which smaller bounds of the same bandwidth start.
-
-    Parameters
-    ----------
-    prepared : Resumable
-        The solver bound to the space.
-    outcome : Outcome
-        The solution at bound 1.
-    largest_weight : float
-        Bounds from this weight on change nothing; inf where that does not hold for the solver.
-    """
-
-    prepared: Resumable
-    outcome: Outcome
-    largest_weight: float
-
-    @classmethod
-    def of(cls, runs: CandidateRuns, space: Space) -> FreeSolution | None:
-        """Solve at bound 1; None where no bounds are searched, or for a solver that has none or cannot resume."""
-        if not runs.open_C or "C" not in runs.solver.parameters():
-            return None
-        solver = runs.solver.with_parameters(C=1.0)
-        prepared = runs.prepared(solver, space)
-        if not isinstance(prepared, Resumable):
-            return None
-        outcome = _uninterrupted(prepared.solve(None, None, runs.rng()))
-        # The dual of svdd with equal weights is convex with one solution, inside all bounds above its largest weight:
-        # such a bound changes nothing. For other problems this need not hold.
-        plain = solver.name == "svdd" and solver.parameters().get("weights") is None
-        largest = float(outcome.weights.max()) if plain and isinstance(outcome, KernelDomain) else math.inf
-        return cls(prepared, outcome, largest)
-
-    def solves(self, C: float) -> bool:
-        """Whether this is also the solution at bound C."""
-        return C == 1.0 or self.largest_weight <= C
-
-
-def _uninterrupted(outcome: Outcome) -> Outcome:
-    """The outcome; raises KeyboardInterrupt if Ctrl-C ended the solver early."""
-    if outcome.status is not None and outcome.status.interrupted:
-        raise KeyboardInterrupt
-    return outcome
 
 
 TIE = 1e-12

@@ -151,7 +151,7 @@ def _piled(kernel: Gaussian, points: Array) -> Mask | None:
 @final
 @attrs.frozen(eq=False)
 class PreparedPsvdd(Prepared):
-    """The dual problem with bounds by position; `Resumable`.
+    """The dual problem with bounds by position.
 
     Parameters
     ----------
@@ -177,10 +177,6 @@ class PreparedPsvdd(Prepared):
     def solve(self, targets: Coded | None, previous: Outcome | None, rng: Rng) -> KernelDomain:
         """The contour; nothing is random in it."""
         return self.sphere.solve(targets, previous, rng)
-
-    def resolve(self, spec: Psvdd, previous: Outcome) -> KernelDomain:
-        """The contour for other parameters, started from a previous outcome on the same samples."""
-        return self.sphere.resolve(spec.bounded(self.squared_distances, self.rounding, self.piled), previous)
 
     def objective(self, targets: Coded | None, outcome: Outcome) -> Array | None:
         """The dual to be minimised, as for `svdd`."""

@@ -34,14 +34,6 @@ __all__ = [
 ]
 
 
-LEAST_SHARED_WEIGHT = 0.5
-"""A previous solution serves as the start only if at least this part of its weights belongs to present samples and
-fits below their bounds: with less, samples give a better start."""
-
-ROUNDING = 1e-9
-"""Largest difference from 1 of a sum of weights that counts as rounding."""
-
-
 def gaussian_of(space: KernelSpace, solver: str) -> Gaussian:
     """The kernel of a space; raises InvalidData, which names the solver, unless it is Gaussian."""
     if not isinstance(space.kernel, Gaussian):
@@ -67,14 +59,11 @@ class GaussianDual:
     inverse : ndarray of shape (n,) or None
         Index of each sample among the distinct ones; None if no two are equal.
     kernel : Gaussian
-    pools : dict
-        Kernel columns of all points, for solutions with other bounds.
     """
 
     centres: Array
     inverse: Indices | None
     kernel: Gaussian
-    pools: dict[str, Any] = attrs.field(factory=dict)
 
     @classmethod
     def of(cls, points: Array, kernel: Gaussian) -> GaussianDual:
@@ -86,18 +75,13 @@ class GaussianDual:
             centres, inverse = centres[first], where
         return cls(centres, inverse, kernel)
 
-    def minimise(
-        self, bounds: Array, tol: float, max_iter: int, cache_bytes: int, previous: Outcome | None = None
-    ) -> Minimum:
-        """The solution for all samples, started from a previous outcome or else from random samples."""
+    def minimise(self, bounds: Array, tol: float, max_iter: int, cache_bytes: int) -> Minimum:
+        """The solution for all samples."""
         from clusterkit.families.support_vectors._working_sets import minimise_gaussian
 
         distinct_bounds = bounds if self.inverse is None else np.minimum(self._sums(bounds), 1.0)
-        start = None if previous is None else self._start(previous, distinct_bounds)
-        minimum = minimise_gaussian(
-            self.centres, self.kernel, distinct_bounds, tol, max_iter, min(cache_bytes, memory.cap()), start=start,
-            pools=self.pools,
-        )  # fmt: skip
+        pool_bytes = min(cache_bytes, memory.cap())
+        minimum = minimise_gaussian(self.centres, self.kernel, distinct_bounds, tol, max_iter, pool_bytes)
         if self.inverse is None:
             return minimum
         part = minimum.beta / self._sums(bounds)
@@ -114,34 +98,6 @@ class GaussianDual:
         """Sums of the values (n,) of equal samples, (u,)."""
         assert self.inverse is not None
         return cast("Array", np.bincount(self.inverse, values, minlength=len(self.centres)))
-
-    def _start(self, previous: Outcome, bounds: Array) -> Array | None:
-        """The β of a previous outcome made feasible; None if too little of it belongs to these samples."""
-        from clusterkit.families.support_vectors._steps_jit import filled_in_order
-        from clusterkit.numerics.structures_jit import find_rows
-
-        if not isinstance(previous, KernelDomain) or previous.centres.shape[1] != self.centres.shape[1]:
-            return None
-        rows = find_rows(self.centres, previous.centres)
-        known = rows >= 0
-        beta = np.zeros(len(bounds))
-        beta[rows[known]] = np.maximum(previous.weights[known], 0.0)
-        beta = np.minimum(beta, bounds)
-        total = float(beta.sum())
-        if total < LEAST_SHARED_WEIGHT:
-            return None
-        if total > 1.0:
-            return np.minimum(beta / total, bounds)
-        if total < 1.0:
-            room = bounds - beta
-            if total < 1.0 - ROUNDING:
-                # The missing weight (of previous samples that are gone, or cut off at the new bounds) goes to the
-                # samples with the smallest previous value, the outermost first, each up to its bound.
-                order = np.argsort(previous.value(self.centres), kind="stable")
-            else:
-                order = np.argsort(-np.where(beta > 0.0, room, 0.0), kind="stable")
-            beta = np.minimum(beta + filled_in_order(order, room, 1.0 - total), bounds)
-        return beta
 
 
 SUM_TOLERANCE = 1e-12
@@ -271,10 +227,8 @@ class Svdd(Solver):
     sample is an outlier. float32 points are converted to float64 for the kernel sums.
 
     Equal samples are one variable, and random samples of the rows give the start. Neither
-    changes the optimum: the optimality gap is measured over all samples. `PreparedSvdd` is `Resumable`: ``resolve``
-    solves for another C or nu from a previous outcome, ``solve`` takes the outcome of another width
-    (`KernelSpace.rescaled`). `Status.n_iter` counts the pairs moved, ``facts["rounds"]`` the working sets chosen from
-    all samples.
+    changes the optimum: the optimality gap is measured over all samples. `Status.n_iter` counts the pairs moved,
+    ``facts["rounds"]`` the working sets chosen from all samples.
 
     References
     ----------
@@ -340,7 +294,7 @@ def _prepare(solver: Svdd, space: KernelSpace, task: Task, rng: Rng) -> Prepared
 @final
 @attrs.frozen(eq=False)
 class PreparedSvdd(Prepared):
-    """The dual problem of a space; `Resumable`.
+    """The dual problem of a space.
 
     Parameters
     ----------
@@ -361,27 +315,14 @@ class PreparedSvdd(Prepared):
         """C, where it comes from `nu` or from the default."""
         return {} if self.solver.C is not None and self.solver.nu is None else {"C": self.C}
 
-    def minimise(self, previous: Outcome | None = None) -> Minimum:
+    def minimise(self) -> Minimum:
         """The solution of the dual."""
-        return self.dual.minimise(
-            self.bounds,
-            self.solver.tol,
-            self.solver.max_iter or max(10**7, 100 * len(self.bounds)),
-            self.solver.cache_mb * 2**20,
-            previous,
-        )
-
-    def resolve(self, spec: Svdd, previous: Outcome) -> KernelDomain:
-        """The contour for other parameters, such as another C, started from a previous outcome on the same samples."""
-        C, bounds = spec.bounds(len(self.bounds))
-        return PreparedSvdd(spec, self.dual, C, bounds)._domain_from(previous)
+        max_iter = self.solver.max_iter or max(10**7, 100 * len(self.bounds))
+        return self.dual.minimise(self.bounds, self.solver.tol, max_iter, self.solver.cache_mb * 2**20)
 
     def solve(self, targets: Coded | None, previous: Outcome | None, rng: Rng) -> KernelDomain:
-        """The contour; nothing is random in it. A previous outcome, of another width or C, serves as the start."""
-        return self._domain_from(previous)
-
-    def _domain_from(self, previous: Outcome | None) -> KernelDomain:
-        minimum = self.minimise(previous)
+        """The contour; nothing is random in it."""
+        minimum = self.minimise()
         sphere = EnclosingSphere.of(minimum.beta, minimum.gradient, self.bounds)
         status = minimum.status
         if not status.converged and not status.interrupted:

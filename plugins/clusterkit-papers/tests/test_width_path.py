@@ -1,4 +1,4 @@
-"""The path over widths: its table, its warm starts, its default grid, and what it refuses."""
+"""The path over widths: its table, its default grid, and what it refuses."""
 
 from __future__ import annotations
 

@@ -169,7 +169,7 @@ class TestKnownAnswers:
         price = 0.5 * np.linalg.eigvalsh(margin_matrix(space.gram(), 0.1, 1.0))[0]
         assert facts_of(GmmcSdp(slack_penalty=price), space)["bound"] == pytest.approx(10 * price, rel=1e-4)
 
-    def test_gmmc_agrees_with_the_low_rank_solver_of_the_core(self):
+    def test_gmmc_agrees_with_the_interior_point_method_of_the_core(self):
         core = pytest.importorskip("clusterkit.families.margins.gmmc")
         space = gaussian(blobs(16)[0])
         facts, other = facts_of(GmmcSdp(), space), facts_of(core.Gmmc(), space)

@@ -13,15 +13,13 @@ from sklearn.datasets import make_blobs
 from clusterkit import recipe
 from clusterkit.contracts import Task
 from clusterkit.errors import ClusterkitWarning, IncompatibleStages, NeedsMemory
-from clusterkit.families.margins._programs import MaxCutProblem, default_rank, interior_point, low_rank_descent
+from clusterkit.families.margins._programs import MaxCutProblem, interior_point
 from clusterkit.families.margins.gmmc import Gmmc
 from clusterkit.samples import KernelSpace
 from clusterkit.samples.kernels import Gaussian, Linear
 from clusterkit.samples.limits import listening
 from clusterkit.testing.pytest_plugin import share_of_examples
 from clusterkit_campaign.oracles import max_margin as oracle
-
-METHODS = ["interior", "descent"]
 
 
 def space_of(n, seed, fraction=0.2, dtype=np.float64):
@@ -60,20 +58,6 @@ def test_value_and_labels_of_the_cone_program(space, weight, cap):
         assert abs(direction @ expected) == pytest.approx(1.0, abs=2e-3)
 
 
-@pytest.mark.filterwarnings("ignore:solver 'gmmc'. max_iter")
-@share_of_examples(1 / 4)
-@given(space=problems)
-def test_descent_goes_to_the_value_of_the_cone_program(space):
-    pytest.importorskip("cvxpy", reason="the oracle needs cvxpy with Clarabel")
-    _, outcome = solve(space, method="descent")
-    facts = outcome.status.facts
-    value, _ = oracle.cone_program(oracle.reduced_matrix(space.gram(), 0.1, 1.0), space.n)
-    assert value * (1 - 1e-6) <= facts["value"] <= value * (1 + 1e-3)
-    assert facts["bound"] <= value * (1 + 1e-6)
-    if outcome.status.converged:
-        assert facts["value"] == pytest.approx(value, rel=1.01e-4)
-
-
 @share_of_examples(1 / 8)
 @given(space=problems, weight=weights)
 def test_value_of_the_program_with_the_offset(space, weight):
@@ -83,11 +67,10 @@ def test_value_of_the_program_with_the_offset(space, weight):
     assert outcome.status.facts["value"] == pytest.approx(value, rel=1e-4)
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_value_at_sixty_rows(method):
+def test_value_at_sixty_rows():
     pytest.importorskip("cvxpy", reason="the oracle needs cvxpy with SCS")
     space = space_of(60, 1)
-    _, outcome = solve(space, method=method, tol=2e-5)
+    _, outcome = solve(space, tol=2e-5)
     value, W = oracle.cone_program(oracle.reduced_matrix(space.gram(), 0.1, 1.0), 60, solver="SCS")
     assert outcome.status.facts["value"] == pytest.approx(value, rel=1e-4)
     signs = np.sign(oracle.leading(W, 60))
@@ -103,10 +86,9 @@ def test_the_matrix_is_the_schur_complement(space, weight):
 
 
 @pytest.mark.filterwarnings("ignore:solver 'gmmc'. max_iter")
-@pytest.mark.parametrize("method", METHODS)
 @given(n=st.integers(2, 9), seed=st.integers(0, 10_000), cap=st.sampled_from([None, 0.05, 1.0]))
-def test_the_bound_holds_for_every_labelling(method, n, seed, cap):
-    _, outcome = solve(space_of(n, seed), method=method, slack_penalty=cap, tol=1e-2)
+def test_the_bound_holds_for_every_labelling(n, seed, cap):
+    _, outcome = solve(space_of(n, seed), slack_penalty=cap, tol=1e-2)
     facts = outcome.status.facts
     S = oracle.reduced_matrix(space_of(n, seed).gram(), 0.1, 1.0)
     best = oracle.best_labelling(S)
@@ -116,25 +98,17 @@ def test_the_bound_holds_for_every_labelling(method, n, seed, cap):
         assert facts["rounded"] == pytest.approx(best, rel=1e-2)
 
 
-@pytest.mark.parametrize("method", METHODS)
 @given(space=problems, max_iter=st.integers(1, 30), cap=st.sampled_from([None, 0.05, 1.0]))
-def test_bounds_hold_wherever_it_stops(method, space, max_iter, cap):
+def test_bounds_hold_wherever_it_stops(space, max_iter, cap):
     prepared, exact = solve(space, slack_penalty=cap, tol=1e-7)
     best = exact.status.facts
     problem = prepared.problem
-    solution = (
-        interior_point(problem, 1e-12, max_iter)
-        if method == "interior"
-        else low_rank_descent(problem, default_rank(space.n), 1e-12, max_iter, np.random.default_rng(0))
-    )
+    solution = interior_point(problem, 1e-12, max_iter)
     assert solution.bound <= best["value"] * (1 + 1e-9)
     assert solution.value >= best["bound"] * (1 - 1e-9)
     assert len(solution.status.history) == solution.status.n_iter <= max_iter
     if cap is None:
         assert solution.lengths.min() >= 1.0 - 1e-9
-    if method == "descent":  # no move raises the value
-        history = np.array(solution.status.history)
-        assert np.all(np.diff(history) <= 1e-9 * history[:-1])
     assert solution.shares.sum() == pytest.approx(1.0)
     assert np.all(np.diff(solution.shares) <= 0.0)
 
@@ -143,21 +117,15 @@ def test_bounds_hold_wherever_it_stops(method, space, max_iter, cap):
 def test_any_positive_definite_matrix(seed, n, cap):
     B = np.random.default_rng(seed).normal(size=(n, n))
     S = B @ B.T + 0.1 * np.eye(n)
-    problem = MaxCutProblem(S, np.linalg.inv(S), cap)
-    one = interior_point(problem, 1e-5, 200)
-    other = low_rank_descent(problem, default_rank(n), 1e-3, 20_000, np.random.default_rng(seed))
-    assert one.status.converged
-    assert one.bound <= other.value * (1 + 1e-9)
-    assert other.bound <= one.value * (1 + 1e-9)
-    if np.isinf(cap):
-        assert other.value == pytest.approx(one.value, rel=1e-2)
+    solution = interior_point(MaxCutProblem(S, np.linalg.inv(S), cap), 1e-5, 200)
+    assert solution.status.converged
+    assert solution.bound <= solution.value * (1 + 1e-9)
 
 
-@pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_blobs_are_separated(method, dtype):
+def test_blobs_are_separated(dtype):
     X, y = make_blobs(40, centers=[(0, 0), (6, 0)], random_state=3)
-    model = recipe("gmmc", n_clusters=2, random_state=0, solver__method=method).fit(X.astype(dtype))
+    model = recipe("gmmc", n_clusters=2, random_state=0).fit(X.astype(dtype))
     assert np.array_equal(model.labels_, y) or np.array_equal(model.labels_, 1 - y)
     assert model.converged_
     assert np.array_equal(model.predict(X.astype(dtype)), model.labels_)
@@ -205,9 +173,8 @@ def test_extension_is_the_function_of_least_norm(space, weight):
     np.testing.assert_array_equal(outcome.extend.columns(slice(0, 1))(new), outcome.extend(new))
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_equal_rows_have_score_zero(method):
-    model = recipe("gmmc", n_clusters=2, random_state=0, solver__method=method)
+def test_equal_rows_have_score_zero():
+    model = recipe("gmmc", n_clusters=2, random_state=0)
     with pytest.warns(ClusterkitWarning, match="all 9 samples are equal"):
         model.fit(np.full((9, 2), 0.3))
     assert not model.labels_.any()
@@ -215,10 +182,9 @@ def test_equal_rows_have_score_zero(method):
     assert not model.predict(np.ones((3, 2))).any()
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_duplicates_stay_together(method):
+def test_duplicates_stay_together():
     X = np.repeat([[0.0, 0.0], [0.3, 0.1], [4.0, 4.0], [4.2, 3.9]], 6, axis=0)
-    model = recipe("gmmc", n_clusters=2, random_state=0, solver__method=method).fit(X)
+    model = recipe("gmmc", n_clusters=2, random_state=0).fit(X)
     assert np.array_equal(model.labels_[:12], np.full(12, model.labels_[0]))
     assert np.array_equal(model.labels_[12:], np.full(12, 1 - model.labels_[0]))
 
@@ -231,23 +197,21 @@ def test_a_singular_kernel_and_almost_no_slack():
         assert np.array_equal(labels, y) or np.array_equal(labels, 1 - y)
 
 
-@pytest.mark.parametrize(("method", "max_iter"), [("interior", 3), ("descent", 5)])
-def test_max_iter_warns_with_the_gap(method, max_iter):
-    with pytest.warns(ClusterkitWarning, match=rf"max_iter = {max_iter} .* relative gap \d"):
-        _, outcome = solve(space_of(40, 0), method=method, max_iter=max_iter)
+def test_max_iter_warns_with_the_gap():
+    with pytest.warns(ClusterkitWarning, match=r"max_iter = 3 .* relative gap \d"):
+        _, outcome = solve(space_of(40, 0), max_iter=3)
     assert not outcome.status.converged
-    assert outcome.status.n_iter == max_iter
+    assert outcome.status.n_iter == 3
     assert outcome.status.facts["bound"] <= 6.5
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_interrupt_keeps_what_was_computed(method):
+def test_interrupt_keeps_what_was_computed():
     def stop(report):
         if report.stage == "gmmc" and report.iteration == 4:
             raise KeyboardInterrupt
 
     with listening(stop):
-        _, outcome = solve(space_of(40, 0), method=method)
+        _, outcome = solve(space_of(40, 0))
     assert outcome.status.interrupted
     assert not outcome.status.converged
     assert "interrupted" in outcome.status.reason
@@ -268,12 +232,5 @@ def test_more_than_two_clusters_are_refused():
 
 def test_memory_cap_is_respected(monkeypatch):
     monkeypatch.setenv("CLUSTERKIT_MEMORY_CAP", "100K")
-    with pytest.raises(NeedsMemory, match=r"method 'interior' with 12 matrices of 80 x 80.*method='descent'"):
+    with pytest.raises(NeedsMemory, match=r"solver 'gmmc' with 12 matrices of 80 x 80"):
         solve(space_of(80, 0))
-
-
-def test_auto_reports_its_choice(monkeypatch):
-    monkeypatch.setattr("clusterkit.families.margins.gmmc.INTERIOR_ROWS", 20)
-    assert solve(space_of(20, 0))[0].resolved == {"method": "interior"}
-    assert solve(space_of(21, 0))[0].resolved == {"method": "descent"}
-    assert solve(space_of(21, 0), method="descent")[0].resolved == {}

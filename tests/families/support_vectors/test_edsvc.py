@@ -17,7 +17,6 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.preprocessing import StandardScaler
 
 from clusterkit import ensemble, recipe
-from clusterkit.contracts import Task
 from clusterkit.contracts.composition import Composition
 from clusterkit.contracts.featuremap import Chain
 from clusterkit.contracts.seeds import Seeds
@@ -29,11 +28,9 @@ from clusterkit.families.shared.rbf import Rbf
 from clusterkit.families.shared.scaling import MinMax
 from clusterkit.families.support_vectors.complete_graph import CompleteGraph
 from clusterkit.families.support_vectors.edsvc import EdSvc, ScoredCandidates, _beside_best
-from clusterkit.families.support_vectors.edsvc_candidates import Agreement, CandidateFit, FreeSolution
+from clusterkit.families.support_vectors.edsvc_candidates import Agreement, CandidateFit, CandidateRuns
 from clusterkit.families.support_vectors.svdd import Svdd
 from clusterkit.metrics import nmi
-from clusterkit.samples import KernelSpace
-from clusterkit.samples.kernels import Gaussian
 from clusterkit.samples.limits import listening
 
 LABELER = CompleteGraph(outliers="nearest")
@@ -105,31 +102,17 @@ def test_the_second_step_is_no_worse_than_the_first():
 
 
 @pytest.mark.parametrize("search", ["coordinate", "plane"])
-def test_warm_starts_give_the_same_partitions(search, monkeypatch):
+def test_bounds_that_no_weight_reaches_are_not_solved_and_have_the_same_partitions(search, monkeypatch):
     X, _ = make_moons(80, noise=0.1, random_state=3)
-    warm, its = searched(X, search=search)
-    monkeypatch.setattr(FreeSolution, "of", classmethod(lambda cls, runs, space: None))
-    fresh, their = searched(X, search=search)
+    solved, solve = [], CandidateRuns._solve
+    monkeypatch.setattr(CandidateRuns, "_solve", lambda *each: (solved.append(each[-1]), solve(*each))[1])
+    short, its = searched(X, search=search)
+    n_solved = len(solved)
+    monkeypatch.setattr(CandidateRuns, "_has_one_solution", False)
+    whole, their = searched(X, search=search)
+    assert n_solved < len(solved) - n_solved
     same_curves(its, their)
-    assert dict(warm.stages) == dict(fresh.stages)
-
-
-def test_bounds_that_no_weight_reaches_are_not_solved(monkeypatch):
-    X, _ = blobs()
-    rng, task, solved = np.random.default_rng(0), Task(60, None), []
-    prepared_class = type(Svdd().prepare(KernelSpace(X, Gaussian(1.0)), task, rng))
-    resolve = prepared_class.resolve
-
-    def counted(self, spec, previous):
-        solved.append(spec.C)
-        return resolve(self, spec, previous)
-
-    monkeypatch.setattr(prepared_class, "resolve", counted)
-    _, curves = searched(X, n_bounds=40)
-    free = Svdd(C=1.0).prepare(KernelSpace(X, Gaussian(float(curves.gamma[-1]))), task, rng).solve(None, None, rng)
-    bounds = curves.C[curves.step == 1]
-    assert solved == bounds[bounds < free.weights.max()].tolist()
-    assert 0 < len(solved) < 39
+    assert dict(short.stages) == dict(whole.stages)
 
 
 def test_the_plane_has_every_pair_and_shuns_shattered_partitions():

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from clusterkit import recipe
-from clusterkit.contracts import Resumable, Task
+from clusterkit.contracts import Task
 from clusterkit.contracts.composition import Composition
 from clusterkit.contracts.outcomes import KernelDomain
 from clusterkit.contracts.seeds import Seeds
@@ -132,18 +132,6 @@ def test_float32_points():
     X = np.random.default_rng(2).normal(size=(40, 3)).astype(np.float32)
     one, other = solve(Psvdd(), X, 0.3), solve(Psvdd(), X.astype(float), 0.3)
     assert np.array_equal(one.weights, other.weights)
-
-
-def test_going_on_from_other_weights():
-    X = np.random.default_rng(3).normal(size=(50, 2))
-    prepared = Psvdd().prepare(KernelSpace(X, Gaussian(1.0)), Task(50, None), RNG)
-    assert isinstance(prepared, Resumable)
-    first = prepared.solve(None, None, RNG)
-    other = prepared.resolve(Psvdd(weights="inverse"), first)
-    expected = solve(Psvdd(weights="inverse"), X, 1.0)
-    assert other.status.history[0] == pytest.approx(expected.status.history[0], abs=2e-6)
-    assert "C" not in other.status.facts
-    assert prepared.objective(None, other) == pytest.approx([other.status.history[0]])
 
 
 class TestParameters:

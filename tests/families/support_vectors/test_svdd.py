@@ -101,17 +101,15 @@ def test_value_of_a_general_solver(problem):
 @pytest.mark.parametrize("gamma", [0.1, 2.0, 30.0])
 def test_the_compiled_loop_is_the_plain_loop(C, gamma):
     from clusterkit.families.support_vectors._steps_jit import filled_in_order
-    from clusterkit.families.support_vectors._working_sets import minimise_gaussian
+    from clusterkit.families.support_vectors._working_sets import SET_SIZES, WorkingSetSearch
 
     X, bounds = np.random.default_rng(9).normal(size=(60, 3)), np.full(60, C)
     start = filled_in_order(np.argsort(np.square(X - X.mean(axis=0)).sum(axis=1)), bounds)
     beta, n_iter = smo(gram(X, gamma), bounds, start, TOL, max_iter=FIRST_PAIRS)
-    for solution in (
-        minimise_gaussian(X, Gaussian(gamma), bounds, TOL, FIRST_PAIRS, 2**20, start=start),
-        minimise_gaussian(X, Gaussian(gamma), bounds, TOL, FIRST_PAIRS, 8 * 60 * 2, start=start),
-    ):
-        assert solution.status.n_iter == n_iter
-        assert solution.beta == pytest.approx(beta, abs=1e-10)
+    for pool in (2**20, 8 * 60 * 2):
+        search = WorkingSetSearch(X, bounds, Gaussian(gamma), TOL, FIRST_PAIRS, pool, SET_SIZES)
+        assert search.improved(X, bounds, start.copy(), TOL, is_root=True).beta == pytest.approx(beta, abs=1e-10)
+        assert search.n_moved == n_iter
 
 
 @given(problems(), st.integers(0, 2**32 - 1))

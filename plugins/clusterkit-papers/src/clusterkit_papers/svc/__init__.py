@@ -9,7 +9,7 @@ data_sets   The data sets, their scaling, and the part of the paper's grid that 
 fits        The three methods, their grids, and the measured fits.
 tables      Tables 1 to 4: sizes, indices with and without known classes, times.
 figures     The visual experiments: rings, moons and Gaussians.
-width_path  Clusters at many widths of the kernel, each solution started from the one before.
+width_path  Clusters at many widths of the kernel.
 ==========  ===========================================================================================================
 
 The solvers and labelers are in clusterkit/families/support_vectors/. What the paper leaves open is in

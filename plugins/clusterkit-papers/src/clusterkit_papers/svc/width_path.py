@@ -107,7 +107,7 @@ def width_path(
     random_state: RandomState = None,
     verbose: bool = False,
 ) -> WidthPath:
-    """Cluster the same data at many widths of the Gaussian kernel; every solution starts from the one before.
+    """Cluster the same data at many widths of the Gaussian kernel.
 
     Parameters
     ----------
@@ -183,7 +183,7 @@ def _composition(
 
 
 def _path(composition: Composition, X: Array, widths: Array | None, n_gammas: int, seeds: Seeds) -> WidthPath:
-    """The clusters of X, shape (n, d), at every width; each solution starts from the solution before.
+    """The clusters of X, shape (n, d), at every width.
 
     Parameters
     ----------
@@ -291,12 +291,12 @@ def _gaussian_space(composition: Composition, X: Array, seeds: Seeds) -> KernelS
 
 
 def _walk(composition: Composition, space: KernelSpace, widths: Array, seeds: Seeds) -> WidthPath:
-    task, previous, steps, labelings = Task(space.n, composition.n_clusters), None, [], []
+    task, steps, labelings = Task(space.n, composition.n_clusters), [], []
     interrupted = False
     try:
         for step, gamma in enumerate(widths):
             begin = time.perf_counter()
-            outcome, labels = _step(composition, space.rescaled(float(gamma)), task, previous, seeds)
+            outcome, labels = _step(composition, space.rescaled(float(gamma)), task, seeds)
             interrupted = outcome.status is not None and outcome.status.interrupted
             if interrupted:
                 break
@@ -310,7 +310,6 @@ def _walk(composition: Composition, space: KernelSpace, widths: Array, seeds: Se
                 time.perf_counter() - begin,
             ))  # fmt: skip
             labelings.append(labels)
-            previous = outcome
             notify(Report("width_path", step + 1, len(widths)))
     except KeyboardInterrupt:
         interrupted = True
@@ -328,9 +327,7 @@ def _walk(composition: Composition, space: KernelSpace, widths: Array, seeds: Se
     )
 
 
-def _step(
-    composition: Composition, space: KernelSpace, task: Task, previous: Outcome | None, seeds: Seeds
-) -> tuple[Outcome, Labels]:
+def _step(composition: Composition, space: KernelSpace, task: Task, seeds: Seeds) -> tuple[Outcome, Labels]:
     prepared = composition.solver.prepare(space, task, seeds.stream("solver", "prepare"))
-    outcome = prepared.solve(None, previous, seeds.stream("solver"))
+    outcome = prepared.solve(None, None, seeds.stream("solver"))
     return outcome, composition.labeler.label(outcome, space, task, seeds.stream("labeler")).labels
