@@ -16,15 +16,13 @@ from hypothesis import strategies as st
 
 from clusterkit._typing import Array, Labels, Rng
 from clusterkit.contracts import FeatureMap, Task
-from clusterkit.contracts.composition import Composition
-from clusterkit.drivers.compose import legal_compositions
 from clusterkit.families.mixtures.columns import Columns
 from clusterkit.families.shared.elm import Elm
 from clusterkit.families.shared.rbf import Rbf
 from clusterkit.families.shared.scaling import Identity, MinMax
 from clusterkit.samples import FeatureSpace, KernelSpace, Space
 
-__all__ = ["PATTERNS", "VIEWS", "Case", "cases", "compositions", "costs", "labels", "scores", "spaces", "views"]
+__all__ = ["PATTERNS", "VIEWS", "Case", "cases", "scores", "spaces", "views"]
 
 PATTERNS = ("blobs", "duplicates", "constant_columns", "equal_rows", "collinear", "offset", "grid", "zeros")
 """Kinds of data: see `Case.X`."""
@@ -111,11 +109,6 @@ class Case:
         drawn: Labels = self.rng("labels").integers(self.k, size=self.n)
         return drawn
 
-    @property
-    def distinct(self) -> bool:
-        """Whether no two rows are equal, and no tie is to be expected."""
-        return self.pattern in ("blobs", "offset")
-
 
 @st.composite
 def cases(
@@ -140,11 +133,6 @@ def cases(
     )
 
 
-def labels(n: int, k: int) -> st.SearchStrategy[Labels]:
-    """Labels 0..k-1 of n samples, (n,); a number may be missing."""
-    return st.lists(st.integers(0, k - 1), min_size=n, max_size=n).map(np.array)
-
-
 @st.composite
 def scores(draw: st.DrawFn, n: int, q: int) -> Array:
     """Rows of scores, (n, q): plain, with many ties, huge, or all equal; float32 or float64."""
@@ -154,11 +142,6 @@ def scores(draw: st.DrawFn, n: int, q: int) -> Array:
         draw(st.sampled_from(["plain", "ties", "huge", "equal"]))
     ]
     return rows.astype(draw(st.sampled_from(["float64", "float32"])))
-
-
-def costs(n: int, k: int) -> st.SearchStrategy[Array]:
-    """Cost tables, (n, k)."""
-    return scores(n, k)
 
 
 def views(types: Sequence[type[Space]]) -> list[str]:
@@ -176,13 +159,3 @@ def spaces(
 
     case_parameters: dict[str, Any] = parameters
     return st.builds(fit, cases(**case_parameters), st.sampled_from(views(types)))
-
-
-def compositions(**conditions: str) -> st.SearchStrategy[Composition]:
-    """Legal compositions of registered stages, narrowed by ``slot="name"``."""
-    legal = [
-        c
-        for c in legal_compositions()
-        if all(getattr(getattr(c, slot), "name", None) == name for slot, name in conditions.items())
-    ]
-    return st.sampled_from(legal)

@@ -60,13 +60,19 @@ def _value_type(space: Space, case: Case) -> np.dtype:
 
 @law(LAWS, case=cases())
 def gives_the_space_it_declares(stage: FeatureMap, case: Case) -> None:
-    """The fitted space is of the type `gives`, has every sample, and knows the type of its numbers."""
+    """The fitted space is of the type `gives`, has every sample, and knows the type of its numbers, which are finite.
+
+    Features keep the type of the data, float32 or float64; values of a kernel are float64.
+    """
     space = _fit(stage, case)
     assert isinstance(space, stage.gives), f"gives says {stage.gives.__name__}, got {type(space).__name__}"
     assert space.n == case.n
     assert space.dtype == _value_type(space, case), f"the space of {case.dtype} rows says {space.dtype}"
     if isinstance(space, KernelSpace):
         assert space.points.dtype == case.dtype, f"points of {case.dtype} rows are {space.points.dtype}"
+    H = _mapped(space, case.X)
+    assert H.dtype == _value_type(space, case), f"{case.dtype} became {H.dtype}"
+    assert np.isfinite(H).all(), "features are not finite"
 
 
 @law(LAWS, case=cases())
@@ -84,15 +90,6 @@ def maps_each_row_alone(stage: FeatureMap, case: Case, chosen: int) -> None:
     space, X = _fit(stage, case), case.X
     index = np.random.default_rng(chosen).integers(case.n, size=1 + chosen % case.n)
     close(_mapped(space, X[index]), _mapped(space, X)[index], "rows mapped alone and together", digits=2)
-
-
-@law(LAWS, case=cases())
-def is_finite_and_keeps_the_type(stage: FeatureMap, case: Case) -> None:
-    """Features are finite whatever the data, and keep its type, float32 or float64; values of a kernel are float64."""
-    space = _fit(stage, case)
-    H = _mapped(space, case.X)
-    assert H.dtype == _value_type(space, case), f"{case.dtype} became {H.dtype}"
-    assert np.isfinite(H).all(), "features are not finite"
 
 
 @law(LAWS, case=cases())

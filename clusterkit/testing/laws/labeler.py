@@ -158,7 +158,8 @@ tree, or two."""
 def labels_are_numbers_in_range(stage: Labeler, case: Case, share: float) -> None:
     """One integer a sample: 0..k-1; or from 0 without gaps, and -1 for noise, if the labeler counts them.
 
-    Of the components of a mixture the label is the column, and a fit takes out those without samples.
+    Of the components of a mixture the label is the column, and a fit takes out those without samples. Degrees of
+    membership are from 0 to 1, and 0 for noise; outlier scores are not negative.
     """
     bench = _Bench.of(stage, case, share)
     labeling = bench.label()
@@ -175,6 +176,12 @@ def labels_are_numbers_in_range(stage: Labeler, case: Case, share: float) -> Non
         numbers = np.unique(labels[labels >= 0])
         np.testing.assert_array_equal(numbers, np.arange(len(numbers)), err_msg="numbers are left out")
         assert labels.min() >= -1
+    degrees, outliers = labeling.probabilities, labeling.outlier_scores
+    if degrees is not None:
+        assert degrees.shape == (case.n,)
+        assert ((degrees >= 0) & (degrees <= 1)).all()
+        assert (degrees[labels < 0] == 0).all()
+    assert outliers is None or (outliers.shape == (case.n,) and (outliers >= 0).all())
 
 
 def _counts(stage: Labeler) -> bool:
@@ -200,9 +207,13 @@ def equal_samples_share_a_label(stage: Labeler, case: Case, share: float) -> Non
 
 @law(LAWS, case=cases(), share=SHARES)
 def same_seed_same_labels(stage: Labeler, case: Case, share: float) -> None:
-    """Equal outcomes and equal streams give equal labels."""
-    one, other = (_Bench.of(stage, case, share).label() for _ in range(2))
-    same_bits(one.labels, other.labels, "two labellings")
+    """Equal outcomes and equal streams give equal labels, and change neither the outcome nor the points."""
+    bench = _Bench.of(stage, case, share)
+    rows = bench.outcome.rows.copy() if isinstance(bench.outcome, Embedding) else None
+    same_bits(bench.label().labels, _Bench.of(stage, case, share).label().labels, "two labellings")
+    same_bits(bench.space.points, case.X, "the points after labelling")
+    if rows is not None and isinstance(bench.outcome, Embedding):
+        same_bits(bench.outcome.rows, rows, "the rows after labelling")
 
 
 @law(LAWS, case=cases(), share=SHARES)
@@ -229,23 +240,8 @@ def predicts_any_rows_after_pickling_and_saving(stage: Labeler, case: Case, shar
         np.testing.assert_array_equal(again(Y), labels, err_msg=how)
 
 
-@law(LAWS, case=cases(["blobs"]))
-def the_samples_are_left_alone(stage: Labeler, case: Case) -> None:
-    """The labeler changes neither the outcome nor the points."""
-    bench = _Bench.of(stage, case)
-    rows = bench.outcome.rows.copy() if isinstance(bench.outcome, Embedding) else None
-    bench.label()
-    same_bits(bench.space.points, case.X, "the points after labelling")
-    if rows is not None and isinstance(bench.outcome, Embedding):
-        same_bits(bench.outcome.rows, rows, "the rows after labelling")
-
-
 def _reads_trees(stage: Labeler) -> bool:
     return issubclass(stage.consumes, Tree)
-
-
-def _has_scores(stage: Labeler) -> bool:
-    return issubclass(stage.consumes, Tree | MergeTrees)
 
 
 @law(LAWS, case=cases(["blobs"], dtypes=["float64"]), applies=_reads_trees)
@@ -256,19 +252,6 @@ def order_of_the_samples_does_not_matter(stage: Labeler, case: Case) -> None:
     other = attrs.evolve(other, outcome=_tree(case.X[order], 1, one.space.coordinates))
     labels, moved = one.label().labels[order], other.label().labels
     np.testing.assert_array_equal(by_appearance(labels), by_appearance(moved))
-
-
-@law(LAWS, case=cases(["grid", "duplicates"]), applies=_has_scores)
-def scores_of_samples_are_numbers_in_range(stage: Labeler, case: Case) -> None:
-    """Degrees of membership are from 0 to 1, and 0 for noise; outlier scores are not negative."""
-    labeling = _Bench.of(stage, case, 0.7).label()
-    if labeling.probabilities is not None:
-        assert labeling.probabilities.shape == (case.n,)
-        assert ((labeling.probabilities >= 0) & (labeling.probabilities <= 1)).all()
-        assert (labeling.probabilities[labeling.labels < 0] == 0).all()
-    if labeling.outlier_scores is not None:
-        assert labeling.outlier_scores.shape == (case.n,)
-        assert (labeling.outlier_scores >= 0).all()
 
 
 CODEC_LAWS: list[Law] = []

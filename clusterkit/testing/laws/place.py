@@ -73,9 +73,6 @@ START_LAWS: list[Law] = []
 BALANCER_LAWS: list[Law] = []
 """Laws of balancers that read costs by passes."""
 
-PASSED_FEATURES = ("raw", "scaled", "random", "streamed")
-"""Views of the samples as explicit features."""
-
 Part = TypeVar("Part", bound=Addable)
 
 
@@ -132,7 +129,7 @@ def rows_are_mapped_as_in_memory(stage: FeatureMap, case: Case) -> None:
     assert dict(there.resolved) == left, f"resolved says {dict(there.resolved)} for rows, {left} in memory"
 
 
-@law(START_LAWS, applies=_by_blocks, case=cases(), view=st.sampled_from(PASSED_FEATURES))
+@law(START_LAWS, applies=_by_blocks, case=cases(), view=st.sampled_from(FEATURES))
 def rows_start_as_in_memory(stage: Partitioner, case: Case, view: str) -> None:
     """Rows outside memory get the labels that they get in memory, above one group of rows."""
     X, task = case.X, Task(case.n, case.k)
@@ -221,21 +218,9 @@ def _starts(stage: Partitioner) -> bool:
     return installed() and stage.reads == "passes"
 
 
-@law(ARRAY_MAP_LAWS, applies=_maps, case=cases())
-def rows_are_mapped_where_they_lie(stage: FeatureMap, case: Case) -> None:
-    """The features of rows on a device are those of numpy up to rounding, and lie there."""
-    X = case.X
-    rows = _rows(X)
-    mapping = fitted_map(stage, rows, Task(case.n, case.k), case.rng("map")).mapping
-    assert has_array_api(mapping)
-    H = mapping(X)
-    for there, here in ((mapping(put(X)), H), (mapping(put(X[:0])), H[:0])):
-        same_there(there, here, "features", digits=1, scale=1.0)
-
-
 @law(ARRAY_MAP_LAWS, applies=_maps, case=cases(["blobs"]))
 def passes_on_a_device_fit_the_same_map(stage: FeatureMap, case: Case) -> None:
-    """`fit` to rows that an engine moves to a device gives the map of the host up to rounding."""
+    """`fit` to rows that an engine moves to a device gives the map of the host up to rounding, and maps rows there."""
     assume(case.n > case.X.shape[1] + 1)  # directions of variance 0 are arbitrary
     X, task, maps = case.X, Task(case.n, case.k), []
     with small_groups(5):
@@ -244,6 +229,10 @@ def passes_on_a_device_fit_the_same_map(stage: FeatureMap, case: Case) -> None:
             maps.append(fitted_map(stage, rows, task, case.rng("map")).mapping)
     here, there = (mapping(X) for mapping in maps)
     close(there, here, "features of maps fitted on the host and on a device", digits=3, scale=1.0)
+    mapping = maps[0]
+    assert has_array_api(mapping)
+    for rows_there, expected in ((put(X), here), (put(X[:0]), here[:0])):
+        same_there(mapping(rows_there), expected, "features", digits=1, scale=1.0)
 
 
 @law(ARRAY_CODEC_LAWS, applies=_decodes, k=st.integers(2, 5), n=st.integers(0, 30), levels=st.integers(1, 9),
