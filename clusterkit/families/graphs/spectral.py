@@ -332,7 +332,7 @@ class Graph(FeatureMap):
             8 * v * (count + max(2 * count, 30)), f"{count} eigenvectors of {v} rows", "Ask for fewer n_components."
         )
         roots = np.sqrt(degrees + self.regularization * degrees.mean())
-        known = np.zeros((v, 0))
+        known: Array = np.zeros((v, 0))
         if self.regularization == 0.0:
             group = join_nearest(points, scales, component, count) if c > count else component
             known = indicators(group, degrees)

@@ -456,7 +456,7 @@ class _PreparedFuzzyCMeans(Prepared):
             status = Status(1, Ending.CONVERGED, ALL_EQUAL, (0.0,))
         else:
             iterations = _FuzzyIterationsInMemory(self.geometry, self.iterations, np.zeros((n, k)), np.empty((n, k)))
-            start = Start(0, self._start(rng), keeps_best=False)
+            start: Start[tuple[Array, Array]] = Start(0, self._start(rng), keeps_best=False)
             (U, centres), status = solve(iterations, start, self.iterations.max_iter)
         return Scores(U, self.iterations.function(centres), status=status, are_memberships=True)
 

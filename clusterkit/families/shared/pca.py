@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, ClassVar, Literal, final
 
 import attrs
@@ -10,7 +9,6 @@ import numpy as np
 
 from clusterkit._typing import Array, Rng
 from clusterkit.contracts import FeatureMap, FittedMap, Task, params
-from clusterkit.errors import ClusterkitWarning
 from clusterkit.numerics.shapes import array
 from clusterkit.numerics.sparse_rows import SparseRows, from_mean
 from clusterkit.samples import FeatureSpace, memory, sums
@@ -32,8 +30,6 @@ ITERATIVE_SHARE = 0.25
 GRAM_COLUMNS = 2048
 """Largest number of attributes for which more rows than one group are projected by the matrix of inner products, 32
 MiB, instead of the iterative solver; rows outside memory always are."""
-RANK_ROUNDING = 64.0
-"""Standard deviations below this many rounding errors of the largest one count as 0."""
 
 
 @final
@@ -52,8 +48,6 @@ class Pca(FeatureMap):
     center : bool, default True
         True subtracts the mean first (principal component analysis); False does not (truncated singular value
         decomposition).
-    whiten : bool, default False
-        Divide each coordinate by its standard deviation on the clustered data; constant coordinates are left out.
 
     Notes
     -----
@@ -67,7 +61,7 @@ class Pca(FeatureMap):
     """
 
     name: ClassVar[str] = "pca"
-    synonyms: ClassVar[tuple[str, ...]] = ("principal_components", "whiten")
+    synonyms: ClassVar[tuple[str, ...]] = ("principal_components",)
     reads: ClassVar[Literal["passes", "all"]] = "passes"
     nonnegative: ClassVar[bool | None] = False
     sparse: ClassVar[bool] = True
@@ -76,7 +70,6 @@ class Pca(FeatureMap):
 
     n_components: int = params.integer(50, at_least=1)
     center: bool = params.flag(True)
-    whiten: bool = params.flag(False)
 
     def fit(self, samples: FeatureSpace, task: Task, rng: Rng) -> FittedMap:
         """The projection; of more than a group of rows by the matrix of inner products, in two passes."""
@@ -85,27 +78,16 @@ class Pca(FeatureMap):
         if samples.in_memory and few:
             X: Any = samples.points
             mean = X.mean(axis=0).astype(np.float64) if self.center else np.zeros(d)
-            axes, values = _axes(X, min(self.n_components, n, d), mean, self.center, int(rng.integers(2**31 - 1)))
-            return self._projection(axes, values, mean, n, samples.dtype)
+            axes = _axes(X, min(self.n_components, n, d), mean, self.center, int(rng.integers(2**31 - 1)))
+            return self._projection(axes, mean)
         memory.require(8 * d * d, f"the {d} x {d} matrix of inner products", "Fit a sample of the rows.")
         mean = samples.mean() if self.center else np.zeros(d)
         w, V = np.linalg.eigh(samples.reduce(_InnerProducts(mean)).matrix)
         leading = np.argsort(-w, kind="stable")[: min(self.n_components, n, d)]
-        return self._projection(_signed(V[:, leading]), np.sqrt(np.maximum(w[leading], 0.0)), mean, n, samples.dtype)
+        return self._projection(_signed(V[:, leading]), mean)
 
-    def _projection(self, axes: Array, values: Array, mean: Array, n: int, dtype: np.dtype) -> FittedMap:
-        """The row map of axes (d, r) and singular values (r,)."""
-        if self.whiten:
-            deviation = values / np.sqrt(n)
-            varies = deviation > RANK_ROUNDING * np.finfo(dtype).eps * deviation.max(initial=0.0)
-            if not varies.any():
-                warnings.warn(
-                    "featuremap 'pca': the samples do not vary, there is nothing to whiten",
-                    ClusterkitWarning,
-                    stacklevel=2,
-                )
-                varies[0], deviation = True, np.ones(len(values))
-            axes = axes[:, varies] / deviation[varies]
+    def _projection(self, axes: Array, mean: Array) -> FittedMap:
+        """The row map of axes (d, r)."""
         width = axes.shape[1]
         resolved = {"n_components": width} if width < self.n_components else {}
         return FittedMap(_PcaProjection(axes, mean @ axes), resolved)
@@ -132,13 +114,13 @@ class _InnerProducts(BlockFunction):
         return SymmetricSum.of(block.T @ block)
 
 
-def _axes(X: Any, r: int, mean: Array, center: bool, seed: int) -> tuple[Array, Array]:
-    """Leading axes (d, r) and singular values (r,), in falling order."""
+def _axes(X: Any, r: int, mean: Array, center: bool, seed: int) -> Array:
+    """Leading axes (d, r), of falling variance."""
     from sklearn.decomposition import PCA, TruncatedSVD
 
     n, d = X.shape
     if not from_mean(X, mean).any():
-        return np.eye(d, r), np.zeros(r)  # the iterative solver fails on a zero matrix
+        return np.eye(d, r)  # the iterative solver fails on a zero matrix
     if isinstance(X, SparseRows):
         matrix = X.csr
         if r == min(n, d):
@@ -153,9 +135,9 @@ def _axes(X: Any, r: int, mean: Array, center: bool, seed: int) -> tuple[Array, 
     elif iterative:
         fitted = TruncatedSVD(r, algorithm="arpack", random_state=seed).fit(matrix)
     else:
-        _, values, axes = np.linalg.svd(matrix.astype(np.float64, copy=False), full_matrices=False)
-        return _signed(axes[:r].T), values[:r]
-    return _signed(fitted.components_.T.astype(np.float64)), fitted.singular_values_.astype(np.float64)
+        axes = np.linalg.svd(matrix.astype(np.float64, copy=False), full_matrices=False)[2]
+        return _signed(axes[:r].T)
+    return _signed(fitted.components_.T.astype(np.float64))
 
 
 def _signed(axes: Array) -> Array:

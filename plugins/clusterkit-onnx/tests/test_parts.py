@@ -29,7 +29,6 @@ NEW = RNG.uniform(0.0, 7.0, (2000, 6))
 
 COMPOSITIONS = {
     "minmax, pca": Pipeline(["minmax", "pca"], "centroids", "argmax", init="seeds"),
-    "whitened pca": Pipeline({"name": "pca", "whiten": True, "n_components": 3}, "centroids", "argmax", init="seeds"),
     "zscore, sigmoid": Pipeline(["zscore", {"name": "elm", "activation": "sigmoid"}], "ridge", "argmax"),
     "radbas": Pipeline({"name": "elm", "activation": "radbas", "scale": None, "width": 0.1}, "ridge", "argmax"),
     "log_tfidf": Pipeline("log_tfidf", "centroids", "argmax", init="seeds"),

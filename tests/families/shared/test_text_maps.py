@@ -11,7 +11,7 @@ from oracles.maps import mapped
 from sklearn.decomposition import PCA
 
 from clusterkit import Pipeline
-from clusterkit.errors import ClusterkitWarning, InvalidData
+from clusterkit.errors import InvalidData
 from clusterkit.families.shared.log_tfidf import LogTfIdf
 from clusterkit.families.shared.pca import Pca
 from clusterkit.numerics.sparse_rows import SparseRows
@@ -79,16 +79,6 @@ def test_pca_coordinates_are_those_of_scikit_learn(sparse):
     H = space.rows()
     np.testing.assert_allclose(np.abs(H), np.abs(peer), atol=1e-8)
     np.testing.assert_allclose(space.at(X), H, atol=1e-10)
-
-
-def test_whitening_gives_unit_variances_and_leaves_out_what_does_not_vary():
-    X = np.zeros((20, 4))
-    X[:, :2] = np.random.default_rng(0).standard_normal((20, 2)) * [1.0, 50.0]
-    space = mapped(Pca(n_components=4, whiten=True), X, 0)
-    np.testing.assert_allclose(space.rows().var(axis=0), 1.0)
-    assert space.resolved == {"n_components": 2}
-    with pytest.warns(ClusterkitWarning, match="do not vary"):
-        assert not mapped(Pca(whiten=True), np.ones((5, 3)), 0).rows().any()
 
 
 @pytest.mark.parametrize("center", [True, False])
