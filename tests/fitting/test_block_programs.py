@@ -17,7 +17,7 @@ from clusterkit.contracts import Task
 from clusterkit.contracts.pass_solver import Iterating, adder_of, solve_by_sums
 from clusterkit.contracts.registry import registry
 from clusterkit.contracts.seeds import Seeds
-from clusterkit.families.factors._updates import RowUpdate, descended
+from clusterkit.families.factors.updates import RowUpdate, descended
 from clusterkit.families.means import _kmeans_parallel
 from clusterkit.families.means._kmeans_parallel import NearestOf
 from clusterkit.families.means.kmeans import Centroids

@@ -12,7 +12,7 @@ import pytest
 import clusterkit
 from clusterkit import recipe
 from clusterkit.contracts import Partitioner
-from clusterkit.families.factors import _updates
+from clusterkit.families.factors import updates
 from clusterkit.samples import array_libraries, transform
 from clusterkit.samples.array_libraries import to_host
 from clusterkit.samples.coding import Coded, Coding
@@ -94,7 +94,7 @@ FITS = {
 def test_the_memory_of_a_device_does_not_grow_with_the_number_of_clusters(memory, monkeypatch, name, dtype):
     method, k, changes = FITS[name]
     X = np.random.default_rng(0).random((3000, 4)).astype(dtype)
-    monkeypatch.setattr(_updates, "FOLD_IN_UPDATES", 2)  # each step of a coordinate is a call
+    monkeypatch.setattr(updates, "FOLD_IN_UPDATES", 2)  # each step of a coordinate is a call
     if "max_iter" in changes:
         changes = {**changes, "init": Given(np.arange(3000) % k)}
     with clusterkit.config(device=str(DEVICE)):

@@ -3,7 +3,7 @@
 Recipes: ``nmf``, ``elm-nmf``, ``kernel-nmf``.
 
 - ``nmf.py``: `Nmf`, ``min ‖H - A W‖²`` with nonnegative A and W. Lee, Seung (1999). One pass over the rows is in
-  ``_updates.py``, the update of a row in ``_updates_jit.py``.
+  ``updates.py``, the update of a row in ``_updates_jit.py``.
 """
 
 from __future__ import annotations
@@ -35,6 +35,6 @@ def clusterkit_recipes() -> dict[str, str]:
 def clusterkit_savables() -> dict[str, str]:
     """Classes other than stages that a saved model may contain, by their names in the file."""
     return {
-        "FoldIn": "clusterkit.families.factors._updates:FoldIn",
-        "RowUpdate": "clusterkit.families.factors._updates:RowUpdate",
+        "FoldIn": "clusterkit.families.factors.updates:FoldIn",
+        "RowUpdate": "clusterkit.families.factors.updates:RowUpdate",
     }

@@ -19,7 +19,7 @@ from clusterkit.contracts.iteration import Iteration, Iterations, Start, solve
 from clusterkit.contracts.outcomes import Ending, KernelRows, LinearRows, Outcome, Scores, Status
 from clusterkit.contracts.pass_solver import PassSolver, RowFunction, Step
 from clusterkit.errors import InvalidData
-from clusterkit.families.factors._updates import (
+from clusterkit.families.factors.updates import (
     FOLD_IN_CHANGE,
     FOLD_IN_UPDATES,
     TABLES,
@@ -217,7 +217,7 @@ class Nmf(Solver):
     or O(nnz k) if H is sparse, with A and W in memory; streamed features cost one mapping of the data per iteration. On
     a kernel the matrix K is factorised in the place of H, O(n² k) per iteration. F never rises in exact arithmetic; it
     is computed to about ``1e-15 |H|²`` and clipped at 0. An iteration is `_NmfIterations.advance`, a pass over
-    H in `update_rows` of _updates.py; the updates are `_multiply` and `_descend` in
+    H in `update_rows` of updates.py; the updates are `_multiply` and `_descend` in
     _updates_jit.py.
 
     Parameters

@@ -14,9 +14,9 @@ from clusterkit.contracts import Task
 from clusterkit.contracts.composition import Composition
 from clusterkit.contracts.seeds import Seeds
 from clusterkit.errors import InvalidData, InvalidParameter
-from clusterkit.families.factors import _updates, nmf
-from clusterkit.families.factors._updates import RowUpdate
+from clusterkit.families.factors import nmf, updates
 from clusterkit.families.factors.nmf import Nmf
+from clusterkit.families.factors.updates import RowUpdate
 from clusterkit.families.means.rows_kmeans import RowsKMeans
 from clusterkit.families.shared.codecs import Argmax
 from clusterkit.families.shared.elm import Elm
@@ -220,8 +220,8 @@ def test_streamed_equals_dense_in_both_types(monkeypatch, storage, dtype, update
 def test_the_number_of_threads_changes_no_bit(monkeypatch, update):
     X = np.random.default_rng(0).random((1300, 40))  # three jobs in each block
     single, _ = solve(X, 3, max_iter=5, tol=0, update=update)
-    monkeypatch.setattr(_updates, "available", lambda: 3)
-    monkeypatch.setattr(_updates, "THREADED_PRODUCTS", 0)
+    monkeypatch.setattr(updates, "available", lambda: 3)
+    monkeypatch.setattr(updates, "THREADED_PRODUCTS", 0)
     several, _ = solve(X, 3, max_iter=5, tol=0, update=update)
     assert np.array_equal(single.rows, several.rows)
     assert np.array_equal(single.extend.basis, several.extend.basis)

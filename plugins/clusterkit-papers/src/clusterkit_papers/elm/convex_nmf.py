@@ -12,7 +12,7 @@ from clusterkit._typing import Array, Indices, Rng
 from clusterkit.contracts import Path, Prepared, Solver, Task, params
 from clusterkit.contracts.iteration import Iteration, Iterations, Start, solve
 from clusterkit.contracts.outcomes import Ending, KernelRows, Outcome, Scores, Status
-from clusterkit.families.factors._updates import (
+from clusterkit.families.factors.updates import (
     FoldIn,
     RowUpdate,
     average_equal_rows,
