@@ -277,7 +277,7 @@ def _of_table(
 
 
 def check(*, with_data: bool, picture: str | None, linked: bool = False) -> None:
-    """Raise `BadInput` for what cannot be written from rows that are read block by block, or asked of them."""
+    """Raise `BadInput` for options and outputs that need all rows at once, where the file is read block by block."""
     if with_data or picture is not None:
         option = "--with-data" if with_data else "--plot"
         raise BadInput(f"{option} needs all rows in memory; the file is read block by block, because it is too large")

@@ -385,8 +385,8 @@ def _rounds(count: int) -> list[list[tuple[int, int]]]:
 def _of_cells(sketch: _Sketch, rng: Rng) -> tuple[NDArray[np.int32], Indices]:
     """Candidates of each row among the rows of the nearest cells of k-means, (n, count), and the rows cell by cell.
 
-    A candidate of -1 is none. Rows of a cell share candidates, so that ranked one after the other these stay in the
-    cache: of 100,000 rows of 768 numbers in a third of the time.
+    A candidate of -1 is none. Rows of a cell share candidates, which stay in the cache if these rows are ranked one
+    after the other: 100,000 rows of 768 numbers take a third of the time.
     """
     from clusterkit.numerics.neighbour_search_jit import insert_rows
 

@@ -422,8 +422,8 @@ class FeatureMeans:
         """Minus squared distances of all samples, (n, b), and the constants of the centres, (b,)."""
         constants, space = self.constants(centres), self.space
         scores = np.empty((space.n, centres.shape[1]))
-        # thin products: several blocks at once use the cores better than several threads for one; above one group the
-        # bits of a product must be those of passes, in which each block has one thread
+        # With few columns, several blocks at once use the cores better than several threads for one block. Above one
+        # group of rows each block has one thread, as in passes, so that the products are equal bit for bit.
         single = compiled_pays(space.n, space.width, centres.shape[1]) or space.n > sums.GROUP
         single = single and not space.sparse
         with limited_threads(0 if single else THIN), thread_pool() if single else nullcontext(serial_for) as over:

@@ -27,7 +27,7 @@ OPEN: Mapping[str, str] = MappingProxyType({"K": "k", "M": "M", "B": "bn"})
 """Letters right behind digits, and what they are if they are magnitudes."""
 
 BEHIND = "?"
-"""Marks, in sums, a letter right behind the digits, where it may be part of a code: 12M, not 12 M."""
+"""Appended, in the sums of a column, to a letter right behind the digits, which may belong to a code: 12M, not 12 M."""
 
 SHORT: Mapping[str, str] = MappingProxyType({"k": "k", "m": "M", "mm": "M", "mn": "M", "b": "bn", "bn": "bn"})
 """Magnitudes meant by short words beside a currency, in lower case: no currency is measured in metres."""

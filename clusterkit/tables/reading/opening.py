@@ -599,8 +599,8 @@ def _batches_from(rows: ParquetRows, group: int) -> Iterator[RecordBatch]:
     path, metadata = "", None
     for number, each in rows.groups[group:]:
         path, metadata = rows.paths[number], metadata if rows.paths[number] == path else None
-        # mapped: pages that are not compressed are decoded without a copy in memory of their own. Opened anew for each
-        # row group: what is mapped and was read counts as memory of the process until then
+        # The file is mapped, so that uncompressed pages are decoded without a copy. It is opened anew for each row
+        # group, because mapped pages that were read count as memory of the process until it is closed.
         with ParquetFile(path, metadata=metadata, pre_buffer=False, memory_map=True) as file:
             metadata = file.metadata
             yield from file.iter_batches(BATCH_ROWS, row_groups=[each], columns=list(rows.names), use_threads=False)
