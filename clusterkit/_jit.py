@@ -21,11 +21,11 @@ from collections.abc import Callable, Iterator
 from typing import Any, TypeVar, overload
 
 import numba
-from numba.core import event
+from numba.core import caching, codegen, event
 
 from clusterkit._interrupts import ctrl_c_waits
 
-__all__ = ["CACHE", "LOG", "has_compiled", "inner", "njit"]
+__all__ = ["CACHE", "LOG", "inner", "njit"]
 
 LOG = logging.getLogger("clusterkit.compilation")
 """Gets one warning when a process first compiles something, which `logging` writes to standard error by itself."""
@@ -175,7 +175,50 @@ def _with_versioned_index(dispatcher: Any) -> Any:
         file._version = f"{file._version}, source {file._source_stamp}, imports {sources}"
         file._load_index = _or_nothing(file._load_index, dict)
         file._load_data = _or_nothing(file._load_data, lambda: None)
+        dispatcher._cache._load_overload = _or_shipped(dispatcher._cache, dispatcher.py_func.__module__)
     return dispatcher
+
+
+SHIPPED = os.path.join(os.path.dirname(__file__), "_compiled")
+"""Folder of the code that a released wheel brings; a checkout has none. Nothing is ever written there."""
+
+PROCESSOR = "x86-64-v3"
+"""What that code is compiled for."""
+
+FEATURES = frozenset({"+avx", "+avx2", "+bmi", "+bmi2", "+f16c", "+fma", "+lzcnt", "+movbe"})
+"""What a processor must have to run it, as LLVM writes that."""
+
+
+@functools.cache
+def _suits() -> bool:
+    """Whether the processor runs such code, unless a user has named another to numba."""
+    return numba.config.CPU_NAME is None and set(codegen.get_host_cpu_features().split(",")) >= FEATURES
+
+
+def _or_shipped(cache: Any, module: str) -> Callable[..., Any]:
+    """The look-up of compiled code in the user's cache, and then among what the wheel brings.
+
+    The files there are numba's, in a folder for each package. Their index is of one release of numba and one state of
+    the sources, and has the name of the processor in its keys.
+    """
+    file, load = cache._cache_file, cache._load_overload
+    shipped = caching.IndexDataCacheFile(
+        os.path.join(SHIPPED, module.rpartition(".")[0]), cache._impl.filename_base, file._source_stamp
+    )
+    shipped._version = file._version
+
+    def load_shipped(signature: Any, context: Any) -> Any:
+        types, (triple, *_), code = cache._index_key(signature, context.codegen())
+        data = shipped.load((types, (triple, PROCESSOR, ""), code))
+        return data and cache._impl.rebuild(context, data)
+
+    or_nothing = _or_nothing(load_shipped, lambda: None)
+
+    def load_either(signature: Any, context: Any) -> Any:
+        data = load(signature, context)
+        return or_nothing(signature, context) if data is None and _suits() else data
+
+    return load_either
 
 
 def _cache_file(function: Any) -> Any:
@@ -204,29 +247,3 @@ def _or_nothing(load: Callable[..., Any], nothing: Callable[[], Any]) -> Callabl
             return nothing()
 
     return load_or_nothing
-
-
-_compiled: set[tuple[object, str]] = set()
-"""Functions that `has_compiled` has found compiled: they stay so."""
-
-
-def has_compiled(function: object, part: str = "") -> bool:
-    """Whether a compiled function is there already for arguments whose types have a part in their names.
-
-    In memory, or on disk from an earlier process; where numba is switched off everything is.
-
-    Examples
-    --------
-    >>> has_compiled(njit(cache=False)(lambda x: x + 1))
-    False
-    """
-    if not hasattr(function, "signatures") or (function, part) in _compiled:
-        return True
-    known = [str(signature) for signature in function.signatures]
-    file: Any = getattr(getattr(function, "_cache", None), "_cache_file", None)
-    with contextlib.suppress(Exception):  # an index that cannot be read is one that will be written anew
-        known += [str(key[0]) for key in file._load_index()]
-    if any(part in signature for signature in known):
-        _compiled.add((function, part))  # to read the index again takes as long as a small fit
-        return True
-    return False

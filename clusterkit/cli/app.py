@@ -15,7 +15,7 @@ from typing import NoReturn, cast
 
 import click
 
-from clusterkit.cli import early, failures
+from clusterkit.cli import failures
 
 __all__ = ["App", "plugin_commands"]
 
@@ -125,7 +125,6 @@ class App(click.Group):
         options = words[: words.index("--")] if "--" in words else words  # words after -- are data
         debug = DEBUG in options
         words = [word for word in options if word != DEBUG] + words[len(options) :]
-        early.on_terminals()
         sys.exit(failures.guarded(lambda: self._run(words), debug))
 
     def _run(self, args: list[str]) -> None:

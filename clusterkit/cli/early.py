@@ -1,20 +1,17 @@
-"""Errors of a file or a name before anything slow is imported, and notes about what takes long.
+"""Errors of a file or a name before anything slow is imported.
 
 scikit-learn takes over a second to import, which nobody should wait for to learn that a file is not there. What is
 checked here is checked again where it is used; here nothing is read and nothing is made.
-`on_terminals` shows notes of the library as one line on a terminal; in a pipe there are none.
 """
 
 from __future__ import annotations
 
-import logging
-import sys
 from collections.abc import Sequence
 
 from clusterkit.cli import data as source
 from clusterkit.cli.failures import BadInput
 
-__all__ = ["check", "on_terminals"]
+__all__ = ["check"]
 
 
 DEFAULT = "auto"
@@ -50,22 +47,3 @@ def check(data: str, recipe: str | None, settings: Sequence[str]) -> str:
     registry.get("recipe", recipe or DEFAULT)
     source.check(data)
     return recipe or DEFAULT
-
-
-class _Line(logging.Handler):
-    """Writes the message of a record to standard error."""
-
-    def emit(self, record: logging.LogRecord) -> None:
-        """Write the message, above a progress bar if there is one."""
-        from clusterkit.cli import console
-
-        console.text(record.getMessage(), err=True, dim=True)
-
-
-def on_terminals() -> None:
-    """Write above the progress bar of a terminal, instead of into it, that something is compiled."""
-    log = logging.getLogger("clusterkit.compilation")
-    if sys.stderr is None or not sys.stderr.isatty() or log.handlers:
-        return
-    log.addHandler(_Line())
-    log.propagate = False

@@ -1,45 +1,11 @@
-"""What takes long is said: on a terminal above the progress bar, elsewhere by `logging`."""
+"""What takes long is said in notebooks too; tests/numerics/test_compiled_cache.py is about compilation."""
 
 from __future__ import annotations
 
-import io
-import logging
 import sys
 import types
 
-import pytest
-
 import clusterkit
-from clusterkit.cli import early
-
-
-class Terminal(io.StringIO):
-    def isatty(self) -> bool:
-        return True
-
-
-@pytest.fixture
-def log():
-    log = logging.getLogger("clusterkit.compilation")
-    before = log.handlers[:], log.level, log.propagate
-    yield log
-    log.handlers[:], log.level, log.propagate = before
-
-
-def test_a_terminal_shows_the_line(log, monkeypatch):
-    stream = Terminal()
-    monkeypatch.setattr(sys, "stderr", stream)
-    early.on_terminals()
-    early.on_terminals()
-    log.warning("compiling %s", "something\x1b[31m")
-    assert stream.getvalue().count("compiling something\\x1b[31m") == 1
-
-
-def test_elsewhere_logging_does_it(log, monkeypatch):
-    for stream in (io.StringIO(), None):
-        monkeypatch.setattr(sys, "stderr", stream)
-        early.on_terminals()
-        assert not log.handlers
 
 
 def test_a_notebook_shows_the_progress_of_a_fit_below_the_cell(monkeypatch):

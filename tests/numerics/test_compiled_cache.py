@@ -8,7 +8,10 @@ import subprocess
 import sys
 
 import numba
+import numba.core.caching
 import pytest
+
+from clusterkit import _jit
 
 # the suite is also run uncompiled, where these processes compile all the same
 COMPILING = {"NUMBA_DISABLE_JIT": "0"}
@@ -62,6 +65,68 @@ def test_a_function_whose_import_has_changed_is_compiled_anew(tmp_path):
         command = [sys.executable, "-c", "import caller_jit"]
         process = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env=environment)
         assert process.stdout == f"{2.0 * (3.0 + float(added))}\n", process.stderr
+
+
+SHIPPED = """
+import sys
+from clusterkit import _jit
+from clusterkit._jit import njit
+_jit.SHIPPED = sys.argv[1]
+if sys.argv[2:]:
+    _jit.FEATURES = frozenset(sys.argv[2:])
+
+@njit
+def doubled(x):
+    return 2.0 * x
+
+print(doubled(1.5), sum(doubled.stats.cache_hits.values()))
+"""
+
+
+@pytest.mark.skipif(not _jit._suits(), reason="this processor is another one")
+def test_code_of_a_wheel_is_read_where_the_processor_runs_it_and_nothing_is_written(tmp_path):
+    (tmp_path / "shipped.py").write_text(SHIPPED, encoding="utf-8")
+    target = {"NUMBA_CPU_NAME": _jit.PROCESSOR, "NUMBA_CPU_FEATURES": ""}
+
+    def hits(cache, folder, *features, **variables):
+        path = os.pathsep.join([".", *filter(None, sys.path)])
+        environment = {**os.environ, **COMPILING, "NUMBA_CACHE_DIR": str(tmp_path / cache), "PYTHONPATH": path}
+        command = [sys.executable, "-c", "import shipped", str(folder), *features]
+        environment |= {"CLUSTERKIT_JIT_CACHE": "1", **variables}
+        process = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env=environment)
+        assert process.returncode == 0, process.stderr
+        value, count = process.stdout.split()
+        assert value == "3.0"
+        return int(count), len(list((tmp_path / cache).rglob("*.nb?")))
+
+    assert hits("builder", tmp_path / "none", **target) == (0, 2)
+    (folder,) = (path.parent for path in (tmp_path / "builder").rglob("*.nbi"))
+    assert hits("user", folder) == (1, 0)
+    assert hits("old processor", folder, "no_such_feature") == (0, 2)
+    assert hits("wheel without", tmp_path / "none") == (0, 2)
+    for file in folder.iterdir():
+        file.write_bytes(b"damaged")
+    assert hits("damaged", folder) == (0, 2)
+
+
+def test_what_the_package_touches_inside_numba_is_there():
+    """Fields without a promise: all of them are in `clusterkit/_jit.py`."""
+    doubled = numba.njit(cache=True, nogil=True)(lambda x: x)
+    cache = doubled._cache
+    fields = [
+        (numba.core.caching, ("IndexDataCacheFile", "_CacheLocator")),
+        (numba.core.codegen, ("get_host_cpu_features",)),
+        (numba.core.event, ("Listener", "register")),
+        (numba.config, ("CPU_NAME", "CPU_FEATURES", "DISABLE_JIT")),
+        (doubled, ("compile", "get_call_template", "py_func")),
+        (cache, ("_cache_file", "_impl", "_index_key", "_load_overload")),
+        (cache._impl, ("filename_base", "rebuild")),
+        (cache._cache_file, ("_load_data", "_load_index", "_source_stamp", "_version", "load")),
+    ]
+    missing = [
+        f"{type(owner).__name__}.{name}" for owner, names in fields for name in names if not hasattr(owner, name)
+    ]
+    assert not missing, f"numba {numba.__version__} has changed {missing}"
 
 
 ANNOUNCED = """

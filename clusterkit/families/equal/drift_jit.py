@@ -458,8 +458,7 @@ def _interval_sizes(Q, P, order, sizes):
             order[b + 1] = order[b]
             b -= 1
         order[b + 1] = centre
-    for a in range(m):
-        sizes[a] = 0
+    sizes[:] = 0
     begin, left = 0, order[0]
     for a in range(1, m):
         right = order[a]

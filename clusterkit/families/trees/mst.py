@@ -14,7 +14,7 @@ from clusterkit.contracts.outcomes import Ending, Outcome, Status, Tree
 from clusterkit.errors import ClusterkitWarning, InvalidParameter
 from clusterkit.samples import DistanceSpace, FeatureSpace, Space, memory
 from clusterkit.samples.coding import Coded
-from clusterkit.samples.limits import Report, notify, reuse
+from clusterkit.samples.limits import reuse
 from clusterkit.samples.transform import IdentityMap
 
 if TYPE_CHECKING:
@@ -160,7 +160,7 @@ class _PreparedMst(Prepared):
 
     def solve(self, targets: Coded | None, previous: Outcome | None, rng: Rng) -> Tree:
         """The tree; nothing in it is random."""
-        from clusterkit.numerics.spanning_trees.tree import compiles_first, minimum_spanning_tree, tree_of_distances
+        from clusterkit.numerics.spanning_trees.tree import minimum_spanning_tree, tree_of_distances
 
         k, tree = min(self.spec.core_neighbors, self.space.n), self.tree
         kind = "Euclidean" if k == 1 else "mutual reachability"
@@ -178,8 +178,6 @@ class _PreparedMst(Prepared):
             return Tree(
                 tree.edges, tree.weights, tree.core_distances, rows, k, self.space.transform, status=status
             )  # fmt: skip
-        if compiles_first(self.space.n, self.space.width, k):
-            notify(Report("mst: compiling, once for an installation", 0, None))
         if isinstance(self.space.mapping, IdentityMap):  # the samples themselves: fits to them have the tree in common
             tree = reuse(self.space.points, ("spanning tree", k), lambda: minimum_spanning_tree(rows, k))
         else:

@@ -18,7 +18,6 @@ from clusterkit.numerics.selection import distinct_rows
 __all__ = [
     "SpanningTree",
     "births",
-    "compiles_first",
     "edge_masses",
     "least_side",
     "minimum_spanning_tree",
@@ -213,30 +212,6 @@ def _in_order(edges: Indices, weights: Array, core: Array, squares: bool = True)
         order[places] = moved[np.lexsort((high, low, weights[moved]))]
     ends = edges_in_order(edges, order)
     return SpanningTree(ends, np.sqrt(ranked), np.sqrt(core)) if squares else SpanningTree(ends, ranked, core)
-
-
-def compiles_first(n: int, d: int, n_neighbors: int) -> bool:
-    """Whether `minimum_spanning_tree` of such rows has to compile its loops first, which takes some seconds.
-
-    That happens once, in the first call after the installation; if so, a line of the logger "clusterkit" says it.
-    """
-    import logging
-
-    from clusterkit._jit import has_compiled
-
-    if n <= ALL_PAIRS:
-        return False
-    from clusterkit.numerics.spanning_trees.boruvka import LISTED
-    from clusterkit.numerics.spanning_trees.boruvka_jit import search_task
-    from clusterkit.numerics.spanning_trees.core_distances_jit import core_task, gathered_task
-    from clusterkit.numerics.spanning_trees.kd_tree_jit import FILTERED
-
-    kind = "float32" if d >= FILTERED else "float64"
-    kernels = (search_task, gathered_task if d == 2 and n_neighbors > LISTED + 1 else core_task)
-    if all(has_compiled(kernel, f"array({kind}, 3d, C)") for kernel in kernels):
-        return False
-    logging.getLogger("clusterkit").warning("compiling the spanning tree, once for this installation: some seconds")
-    return True
 
 
 LEAST_SIDE = 5
