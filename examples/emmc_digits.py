@@ -1,4 +1,4 @@
-"""EMMC on two handwritten digits that k-means confuses: one start from k-means, and many random starts."""
+"""EMMC on two handwritten digits that k-means confuses: one start from k-means, and many random starts, which here do worse."""
 
 import matplotlib.pyplot as plt
 import numpy as np

@@ -64,7 +64,7 @@ class Declared:
         """Compare the shapes of all fields, when the last of them is set."""
         cls: type = type(instance)
         fields = declared(cls)
-        if attribute.name.lstrip("_") == next(reversed(fields)):
+        if attribute.name.lstrip("_") == next(reversed(list(fields))):
             _sizes(cls, {name: getattr(instance, _attribute(cls, name)) for name in fields})
 
     def fit(self, what: str, value: object, sizes: Named) -> None:
