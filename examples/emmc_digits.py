@@ -1,4 +1,4 @@
-"""EMMC on two handwritten digits that k-means confuses: one start from k-means, and many random starts, which here do worse."""
+"""EMMC on two handwritten digits that k-means confuses: a start from k-means, and many random starts that do worse."""
 
 import matplotlib.pyplot as plt
 import numpy as np
