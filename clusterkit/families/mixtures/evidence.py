@@ -113,7 +113,7 @@ def shift_by_covariates(within: Array, p: int, columns: Indices) -> tuple[Array,
     Parameters
     ----------
     within : ndarray of shape (p + w, p + w)
-        `MixedTable.within`, of hard clusters or by posteriors.
+        `products_within` of columns of the design.
     p : int
         Number of numbers.
     columns : ndarray of shape (c,)
@@ -151,7 +151,7 @@ def numbers_evidence(
     columns = table.columns_of(covariates)
     B, explained, penalty = None, None, 0.0
     if len(columns):
-        B, explained, penalty = shift_by_covariates(sums.within, table.p, columns)
+        B, explained, penalty = shift_by_covariates(sums.within(table), table.p, columns)
     if structure == "diag":
         return _diagonal_evidence(table, sums, relevant, columns, B, penalty)
     return _full_evidence(table, sums, structure, relevant, columns, B, explained, penalty, with_gains, prior)
@@ -207,7 +207,7 @@ def _full_evidence(
     means = shifted / np.maximum(sizes, 1e-9)[:, None]
     scatters: Array
     if structure == "tied":
-        within = sums.within[:p, :p] + n * grid
+        within = sums.within(table)[:p, :p] + n * grid
         if explained is not None:
             within = within - explained
         scatters = (within + (means * weights[:, None]).T @ means)[None]

@@ -28,7 +28,7 @@ from clusterkit.families.mixtures.evidence import (
     shift_by_covariates,
 )
 from clusterkit.families.mixtures.levels import PRIOR_COUNT, LevelForms
-from clusterkit.families.mixtures.mixed_table import MixedTable
+from clusterkit.families.mixtures.mixed_table import MixedTable, products_within
 from clusterkit.numerics.shapes import array
 
 __all__ = ["MixtureModel", "ModelSums", "expectation_maximisation", "maximise"]
@@ -282,7 +282,7 @@ class _Columns:
         if len(self.covariates):
             if before is None or self.structure == "tied":
                 sums = np.hstack([P.T @ A, P.T @ self.D])
-                within = self.products - (sums / (sizes + MEAN_WEIGHT)[:, None]).T @ sums
+                within = products_within(self.products, sizes + MEAN_WEIGHT, sums)
                 B = shift_by_covariates(within, width, np.arange(width, len(within)))[0]
             else:
                 B = _weighted_coefficients(self.D, A, P, before.spreads)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from clusterkit._typing import Array, Indices, Labels, Mask
 from clusterkit.families.mixtures.levels import LevelForms
 
-__all__ = ["MixedTable", "PartitionSums"]
+__all__ = ["MixedTable", "PartitionSums", "products_within"]
 
 MOST_SHIFTING = 6
 """Largest number of levels of a category that may be a covariate: each level costs a coefficient for every number."""
@@ -131,10 +131,6 @@ class MixedTable:
         """Whether a number is missing."""
         return not bool(self.observed.all())
 
-    def within(self, sizes: Array, sums: Array) -> Array:
-        """Products of the columns of the design about the means of clusters, by sizes (k,) and sums (k, p + w)."""
-        return np.asarray(self.gram - (sums / np.maximum(sizes, 1e-9)[:, None]).T @ sums)
-
     def take(self, index: Indices) -> MixedTable:
         """The table of some rows."""
         numbers = np.where(self.observed[index], self.Z[index], np.nan)
@@ -166,8 +162,6 @@ class PartitionSums:
         Rows of each level in each cluster.
     members : ndarray of shape (n, k)
         1 where a row is in a cluster.
-    within : ndarray of shape (p + w, p + w)
-        Products of the columns of the design about the means of the clusters.
     """
 
     k: int
@@ -175,7 +169,7 @@ class PartitionSums:
     sums: Array
     counts: Array
     members: Array
-    within: Array
+    # values that follow from the sums, computed at their first use
     _memo: dict[str, Array] = attrs.field(factory=dict, repr=False)
 
     @classmethod
@@ -183,8 +177,13 @@ class PartitionSums:
         """The sums of labels (n,)."""
         members = np.zeros((table.n, k))
         members[np.arange(table.n), labels] = 1.0
-        sizes, sums = members.sum(axis=0), members.T @ table.design
-        return cls(k, sizes, sums, members.T @ table.indicators, members, table.within(sizes, sums))
+        return cls(k, members.sum(axis=0), members.T @ table.design, members.T @ table.indicators, members)
+
+    def within(self, table: MixedTable) -> Array:
+        """Products of the columns of the design about the means of the clusters, (p + w, p + w)."""
+        if "within" not in self._memo:
+            self._memo["within"] = products_within(table.gram, self.sizes, self.sums)
+        return self._memo["within"]
 
     def scatters(self, table: MixedTable, B: Array | None, columns: Indices) -> Array:
         """Products of the numbers about the mean of each cluster, less what covariates add to them, (k, p, p)."""
@@ -198,6 +197,11 @@ class PartitionSums:
             return S[:, :p, :p]
         shifted = S[:, :, :p] - S[:, :, columns] @ B
         return np.asarray(shifted[:, :p] - B.T @ shifted[:, columns])
+
+
+def products_within(products: Array, sizes: Array, sums: Array) -> Array:
+    """Products of columns (d, d) about the means of clusters, hard or by posteriors: sizes (k,) and sums (k, d)."""
+    return np.asarray(products - (sums / np.maximum(sizes, 1e-9)[:, None]).T @ sums)
 
 
 def _filled(Z: Array, observed: Mask) -> Array:
