@@ -1,6 +1,6 @@
 """Passes over a nonnegative matrix during its factorisation, and the embedding of new samples with the basis fixed.
 
-On a block of another library than numpy, `descended` updates whole columns. The updates are those of `_updates_jit`,
+On a block of another library than numpy, `_descended` updates whole columns. The updates are those of `_updates_jit`,
 where each row takes steps until it has converged; here all rows of a block take a step together, and a row that has
 converged stays where it is.
 """
@@ -37,7 +37,6 @@ __all__ = [
     "RowUpdate",
     "average_equal_rows",
     "blocks_of",
-    "descended",
     "factor_gram",
     "fold_in",
     "inner",
@@ -289,7 +288,7 @@ def _fold_in_on_device(N: Any, G: Array) -> Any:
     total = float(G.sum())
     start = xp.sum(N, axis=1, keepdims=True) / total if total > 0 else xp.zeros_like(N[:, :1])
     A = start + xp.zeros_like(N)
-    return descended(A, N, G, FOLD_IN_UPDATES, FOLD_IN_CHANGE)
+    return _descended(A, N, G, FOLD_IN_UPDATES, FOLD_IN_CHANGE)
 
 
 @final
@@ -357,7 +356,7 @@ NEGLIGIBLE_COLUMN = 1e-32
 of the compiled loops."""
 
 
-def descended(A: Any, N: Any, G: Array, max_passes: int, stop_ratio: float) -> Any:
+def _descended(A: Any, N: Any, G: Array, max_passes: int, stop_ratio: float) -> Any:
     """Rows a moved towards the minimum of ``a G a' / 2 - a N'`` over a >= 0 by coordinate descent, (b, q), float64.
 
     Parameters
