@@ -1,8 +1,8 @@
 """clusterkit: clustering algorithms as compositions of typed, pluggable stages.
 
 >>> import clusterkit
->>> sorted(clusterkit.stages("solver"))[:2]
-['centroids', 'cpm3c']
+>>> sorted(clusterkit.stages("labeler"))[:2]
+['argmax', 'bias_threshold']
 """
 
 from __future__ import annotations

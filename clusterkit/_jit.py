@@ -168,7 +168,8 @@ def _with_versioned_index(dispatcher: Any) -> Any:
     compares first, without unpickling, is a version: the stamp is put there too. So are those of the functions that
     the module imports: they are compiled into this one, and numba compares the source of its own file alone.
     """
-    file = _cache_file(dispatcher)
+    # the attribute of the dispatcher itself: of a function made by `inner` it has a copy of `dispatcher` too
+    file = getattr(getattr(dispatcher, "_cache", None), "_cache_file", None)
     if file is not None:
         imported = {_stamp(value) for value in dispatcher.py_func.__globals__.values()}
         sources = hashlib.blake2b("".join(sorted(imported)).encode(), digest_size=16).hexdigest()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import attrs
 import numpy as np
 import pytest
 from hypothesis import given
@@ -15,6 +16,7 @@ from clusterkit import Links, recipe
 from clusterkit.contracts import CostTable, Task
 from clusterkit.contracts.links import checked_seeds, linked_groups
 from clusterkit.errors import ClusterkitWarning, IncompatibleStages, Infeasible, InvalidData
+from clusterkit.families.shared.band import Band
 from clusterkit.fitting.label_iterations import balanced_by
 
 WINE, CULTIVAR = load_wine(return_X_y=True)
@@ -131,9 +133,14 @@ def test_labels_of_a_frame_name_rows():
 
 
 def test_what_would_break_links_is_refused():
+    @attrs.frozen
+    class Deaf(Band):
+        name = "deaf"
+        linked = False
+
     links = [(0, 1, 1)]
-    with pytest.raises(IncompatibleStages, match="balancer: 'ordinal' keeps no links; 'links', 'transport'"):
-        recipe("emmc-single", n_clusters=3, balancer="ordinal").fit(WINE, links=links)
+    with pytest.raises(IncompatibleStages, match="balancer: 'deaf' keeps no links; 'links', 'transport'"):
+        recipe("emmc-single", n_clusters=3, balancer=Deaf()).fit(WINE, links=links)
     with pytest.raises(IncompatibleStages, match="n_clusters: its choice compares fits without links"):
         recipe("kmeans", n_clusters="auto").fit(WINE, links=links)
     with pytest.raises(Infeasible, match="need more than 2 clusters"):

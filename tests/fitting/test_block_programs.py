@@ -17,7 +17,7 @@ from clusterkit.contracts import Task
 from clusterkit.contracts.pass_solver import Iterating, adder_of, solve_by_sums
 from clusterkit.contracts.registry import registry
 from clusterkit.contracts.seeds import Seeds
-from clusterkit.families.factors.updates import RowUpdate, descended
+from clusterkit.families.factors.updates import RowUpdate, _descended
 from clusterkit.families.means import _kmeans_parallel
 from clusterkit.families.means._kmeans_parallel import NearestOf
 from clusterkit.families.means.kmeans import Centroids
@@ -347,7 +347,7 @@ def test_updates_of_rows_are_those_of_the_compiled_loops():
     G, N, A = W.T @ W, np.abs(rng.standard_normal((40, 30))) @ W, rng.random((40, 5))
     here = A.copy()
     RowUpdate("hals", max_passes=50, stop_ratio=1e-3).advance(here, N, G)
-    np.testing.assert_allclose(to_host(descended(put(A), put(N), G, 50, 1e-3)), here, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(to_host(_descended(put(A), put(N), G, 50, 1e-3)), here, rtol=1e-9, atol=1e-12)
 
 
 def test_arrays_without_a_namespace_need_a_package(monkeypatch):

@@ -326,6 +326,14 @@ def test_blanks_around_a_mark_belong_to_it(mark, tmp_path):
     assert set(table.columns()[2].values) == {"x", "y"}
 
 
+@pytest.mark.parametrize("header", ["'a','b'", "a,b"])
+def test_cells_between_apostrophes_are_numbers(header, tmp_path):
+    (tmp_path / "t.csv").write_text(header + "\n" + "".join(f"'{i / 8}','{-i}.25'\n" for i in range(1, 30)))
+    for table in (read_table(tmp_path / "t.csv"), *table_chunks(str(tmp_path / "t.csv"))):
+        assert table.names == ("a", "b")
+        assert [column.values[0] for column in table.columns()] == [0.125, -1.25]
+
+
 @pytest.mark.parametrize(
     "rows",
     [[(1, 2.1), (41, 51), (2, 2.2), (42, 52), (3, 2.3), (43, 53)], [(1, 1), (2, 2)] * 20],

@@ -45,6 +45,9 @@ SAMPLE = 1000
 SEPARATOR_LINE = re.compile(r'"?sep=([^\n"])"?\n', re.IGNORECASE)
 """The first line of texts that spreadsheets write and read with a delimiter of their own."""
 
+BETWEEN_APOSTROPHES = re.compile(r"(?:^|[,;\t|])\s*'[^']*'\s*(?=[,;\t|]|$)")
+"""A cell between apostrophes."""
+
 FIRST = "\t;|"
 """Delimiters that hardly occur inside a cell, as commas and blanks do."""
 
@@ -91,6 +94,8 @@ class Form:
         Rows before the first one that may have data; fewer than `skip` where a quoted name has several lines.
     words : list of int
         Columns of words, in which NA may be one.
+    quote : {'"', "'"}
+        Around cells.
     notice : str
         Notice to the user about the first row.
     """
@@ -109,6 +114,7 @@ class Form:
     records: int = 0
     words: list[int] = attrs.field(factory=list)
     notice: str = ""
+    quote: str = '"'
 
     @property
     def as_text(self) -> list[int] | None:
@@ -156,9 +162,10 @@ def form_of(text: str, title: str, delimiter: str | None, header: bool | None, d
     """Delimiter, names and decimals of a text, or of its first lines; parameters and errors of `read_delimited`."""
     separator_line = SEPARATOR_LINE.match(text)
     sep = delimiter or (separator_line[1] if separator_line else "")
-    sep = sep or ("\t" if ".tsv" in Path(title.lower()).suffixes else _delimiter(text))
+    quote = _quote(text)
+    sep = sep or ("\t" if ".tsv" in Path(title.lower()).suffixes else _delimiter(text, quote))
     try:
-        sample = list(_rows(text, sep, SAMPLE + 1))
+        sample = list(_rows(text, sep, SAMPLE + 1, quote=quote))
     except csv.Error as error:
         raise TableError(f"{title} is no delimited text: {error}") from None
     if not sample:
@@ -179,8 +186,8 @@ def form_of(text: str, title: str, delimiter: str | None, header: bool | None, d
     if len(body[0]) == len(names) + 1 and all(len(row) == len(body[0]) and not row[-1].strip() for row in body):
         names = unique([*names, ""])  # every row ends with a delimiter, the header does not
     shared = shared_names(titles, names) if named else {}
-    signs = [sign for sign in ".," if sign != sep or '"' in text]
-    rows = (row for _, row in _rows(text, sep))
+    signs = [sign for sign in ".," if sign != sep or quote in text]
+    rows = (row for _, row in _rows(text, sep, quote=quote))
     seen = marks_in(islice(rows, lead + head, None), len(names), SAMPLE, more=any(sign in text for sign in signs))
     mark = decimal or seen.of_table
     decimal_marks = {} if decimal else seen.of_columns(mark)
@@ -195,8 +202,8 @@ def form_of(text: str, title: str, delimiter: str | None, header: bool | None, d
     return Form(
         title, sep, names, named, sample[max(head - 1, 0)][0] - (not named), mark, texts, shared,
         {names[j]: its for j, its in decimal_marks.items()}, {name: order for name, order in orders.items() if order},
-        lead - bool(separator_line), _records(text, sep, sample[max(head - 1, 0)][0]) - (not named),
-        word_columns(body, len(names), is_value), first.notice and f"{title}: {first.notice}",
+        lead - bool(separator_line), _records(text, sep, sample[max(head - 1, 0)][0], quote) - (not named),
+        word_columns(body, len(names), is_value), first.notice and f"{title}: {first.notice}", quote,
     )  # fmt: skip
 
 
@@ -232,6 +239,7 @@ def pandas_options(form: Form) -> dict[str, object]:
     single = len(form.names) == 1
     return {
         "sep": r"\s+" if form.sep == " " else form.sep,
+        "quotechar": form.quote,
         "header": None,
         "names": range(len(form.names)),
         "index_col": False,
@@ -290,7 +298,9 @@ class _CellReader:
         try:
             if as_text is None or as_text:
                 raise ValueError("not plain")
-            rows = np.loadtxt(self.source, delimiter=blank, quotechar='"', comments=None, skiprows=self.skip, ndmin=2)
+            rows = np.loadtxt(
+                self.source, delimiter=blank, quotechar=self.form.quote, comments=None, skiprows=self.skip, ndmin=2
+            )
             return dict(zip(self.names, rows.T, strict=True))
         except ValueError:
             self._check_widths()
@@ -309,7 +319,7 @@ class _CellReader:
 
     def _body(self) -> Iterator[tuple[int, list[str]]]:
         """Line number and cells of each row of data."""
-        rows = _rows(self.text, self.sep, blank_too=len(self.names) == 1)
+        rows = _rows(self.text, self.sep, blank_too=len(self.names) == 1, quote=self.form.quote)
         try:
             for line, row in rows:
                 if line > self.skip:
@@ -326,11 +336,11 @@ class _CellReader:
 
 
 def _rows(
-    text: str, delimiter: str, most: int | None = None, *, blank_too: bool = False
+    text: str, delimiter: str, most: int | None = None, *, blank_too: bool = False, quote: str
 ) -> Iterator[tuple[int, list[str]]]:
     """Number of the last line, and cells, of each row that is not blank, of at most `most` rows."""
     lines = io.StringIO(text.rstrip("\n") if blank_too else text)
-    reader = csv.reader(lines, delimiter=delimiter, skipinitialspace=True)
+    reader = csv.reader(lines, delimiter=delimiter, skipinitialspace=True, quotechar=quote)
     for row in reader:
         if blank_too or (row and (len(row) > 1 or row[0].strip())):
             yield reader.line_num, [cell for cell in row if cell] if delimiter == " " else row
@@ -339,13 +349,24 @@ def _rows(
                 return
 
 
-def _records(text: str, delimiter: str, line: int) -> int:
+def _records(text: str, delimiter: str, line: int, quote: str) -> int:
     """Number of rows, with blank ones, up to the one that ends on a line; a quoted cell may have several lines."""
-    reader = csv.reader(io.StringIO(text), delimiter=delimiter, skipinitialspace=True)
+    reader = csv.reader(io.StringIO(text), delimiter=delimiter, skipinitialspace=True, quotechar=quote)
     return next(count for count, _ in enumerate(reader, 1) if reader.line_num >= line)
 
 
-def _delimiter(text: str) -> str:
+def _quote(text: str) -> str:
+    """The character around cells: an apostrophe if each of the first lines has a cell between two, else a quote.
+
+    The line of names, the first one, need not have such a cell.
+    """
+    lines = [line for line in islice(io.StringIO(text), PREVIEW) if line.strip()]
+    if not lines or any('"' in line for line in lines):
+        return '"'
+    return "'" if all(BETWEEN_APOSTROPHES.search(line.rstrip("\n")) for line in lines[1:] or lines) else '"'
+
+
+def _delimiter(text: str, quote: str) -> str:
     """The delimiter that cuts all of the first rows into the same number of cells; if none does, most of them.
 
     If several do, tabs, semicolons and bars come first, as between them commas may stand before decimals; then the one
@@ -355,7 +376,7 @@ def _delimiter(text: str) -> str:
     best, most = ",", (False, False, FEWEST_EQUAL, 1)
     for mark in ",;\t| ":
         try:
-            widths = Counter(len(row) for _, row in _rows(text, mark, PREVIEW))
+            widths = Counter(len(row) for _, row in _rows(text, mark, PREVIEW, quote=quote))
         except csv.Error:  # a cell longer than the reader takes; another delimiter may cut it
             continue
         if not widths:
@@ -363,14 +384,14 @@ def _delimiter(text: str) -> str:
         width, rows = widths.most_common(1)[0]
         share = rows / sum(widths.values())
         rank = (share == 1.0, share == 1.0 and mark in FIRST, share, width)
-        if width > 1 and rank > most and (mark != " " or _between_blanks(text, width)):
+        if width > 1 and rank > most and (mark != " " or _between_blanks(text, width, quote)):
             best, most = mark, rank
     return best
 
 
-def _between_blanks(text: str, width: int) -> bool:
+def _between_blanks(text: str, width: int, quote: str) -> bool:
     """Whether blanks delimit cells, and do not only stand between the words of sentences."""
-    rows = [row for _, row in _rows(text, " ", SAMPLE)]
+    rows = [row for _, row in _rows(text, " ", SAMPLE, quote=quote)]
     if all(any(cell in MARKS for cell in row) for row in rows):
         return False
     if all(len(row) == width for row in rows):

@@ -63,7 +63,7 @@ def test_quick_compares_only_what_is_whole():
 def test_the_wide_lists_reach_the_driver():
     from clusterkit import recipe
 
-    model = recipe("emmc-auto", n_clusters=2, **emmc_pairs.WIDE)
-    assert model.degrees == emmc_pairs.WIDE["degrees"]
-    assert model.widths == (0.125, 0.5, 2.0)
+    parameters = recipe("emmc-auto", n_clusters=2, **emmc_pairs.WIDE).get_params()
+    assert parameters["degrees"] == emmc_pairs.WIDE["degrees"]
+    assert parameters["widths"] == (0.125, 0.5, 2.0)
     assert PairRuns(PAIR_SETS[0]).pair_set.name == "digits"

@@ -128,11 +128,11 @@ def test_clusters_below_the_least_size_are_dissolved_and_not_covered():
 
 
 def test_a_solution_that_is_inside_wider_bounds_is_solved_once(monkeypatch):
-    from clusterkit.families.support_vectors._svc_search import WidthRuns
+    from clusterkit.families.support_vectors.svdd import PreparedSvdd
 
     solved = []
-    plain = WidthRuns._solve
-    monkeypatch.setattr(WidthRuns, "_solve", lambda self, solver: solved.append(solver.nu) or plain(self, solver))
+    plain = PreparedSvdd.solve
+    monkeypatch.setattr(PreparedSvdd, "solve", lambda self, *targets: solved.append(self) or plain(self, *targets))
     X, _ = blobs(80)
     facts = tune(X).facts
     assert len(solved) < facts["runs"]
