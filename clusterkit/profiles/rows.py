@@ -173,7 +173,10 @@ def _memberships(model: Any, X: object, labels: Labels) -> Array | None:
     degrees = np.asarray(model.predict_proba(X))
     if labels.max(initial=NOISE) >= degrees.shape[1]:
         raise InvalidData(f"the model has memberships in {degrees.shape[1]} clusters, and a row has a larger number")
-    return np.where(labels >= 0, degrees[np.arange(len(labels)), labels], 0.0)
+    certainty = np.zeros(len(labels))
+    inside = np.flatnonzero(labels >= 0)  # a model without clusters has no column that noise could be looked up in
+    certainty[inside] = degrees[inside, labels[inside]]
+    return certainty
 
 
 def _beside(X: Any, table: RawTable, columns: Mapping[str, AnyArray]) -> object:

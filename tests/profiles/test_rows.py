@@ -58,6 +58,14 @@ def test_a_row_among_rows_of_another_cluster_is_uncertain():
     assert clusterkit.assign(labels, X)["certainty"][7] == 0.0
 
 
+def test_no_row_of_a_model_without_clusters_has_a_certainty():
+    pytest.importorskip("pandas")
+    X = np.random.default_rng(0).normal(size=(30, 60))
+    model = clusterkit.recipe("embeddings").fit(X)
+    model.predict_proba, model.predict = (lambda rows: np.zeros((len(rows), 0))), (lambda rows: np.full(len(rows), -1))
+    assert (clusterkit.assign(model, X)["certainty"] == 0.0).all()
+
+
 @given(st.lists(st.integers(-1, 4), min_size=1, max_size=30), st.permutations(range(5)))
 def test_permuted_numbers_come_back(labels, order):
     labels = np.array(labels)

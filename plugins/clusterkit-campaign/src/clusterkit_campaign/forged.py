@@ -28,6 +28,7 @@ from typing import Any, TypeAlias
 
 import attrs
 import numpy as np
+import scipy.sparse
 from clusterkit_min_max import MinMaxModularSVC
 
 import clusterkit
@@ -149,6 +150,15 @@ def estimators() -> Iterator[tuple[str, object, object]]:
     yield "kmeans-links", _Linked(clusterkit.recipe("kmeans", n_clusters=2, random_state=0), links), X
     yield "single-linkage-links", _Linked(clusterkit.recipe("single-linkage", n_clusters=2), links), X
     yield "hdbscan-float32", made("hdbscan"), X.astype(np.float32)
+    for name in ("kmeans", "mixture", "emmc-multi", "auto"):
+        yield f"{name}-outside", _Outside(made(name)), X
+    for name in ("kmeans", "nmf", "spectral", "emmc"):
+        yield f"{name}-sparse", made(name), scipy.sparse.csr_array(np.where(X > 2.0, X, 0.0))
+    far = np.linalg.norm(X[:, None] - X[None], axis=2)
+    for name, options in (("single-linkage", {"n_clusters": 2}), ("hdbscan", {})):
+        yield f"{name}-precomputed", clusterkit.recipe(name, metric="precomputed", **options), far
+    for name in ("kmeans", "spectral"):
+        yield f"{name}-search", clusterkit.recipe(name, n_clusters=(2, 4), random_state=0), X
     yield "consensus", clusterkit.ConsensusClustering(random_state=0, n_members=3), X
     yield "min-max", _Labelled(MinMaxModularSVC(random_state=0), np.arange(ROWS) % 3), X
 
@@ -160,6 +170,16 @@ class _Linked:
 
     def fit(self, X: Any) -> Any:
         return self.model.fit(X, links=self.links)
+
+
+@attrs.frozen(eq=False)
+class _Outside:
+    model: Any
+
+    def fit(self, X: Any) -> Any:
+        with tempfile.TemporaryDirectory() as folder:
+            np.save(path := Path(folder) / "x.npy", X)
+            return self.model.fit(clusterkit.open(path))
 
 
 @attrs.frozen(eq=False)
