@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
 from typing import Any, ClassVar, TypeVar, cast, final
 
 import attrs
@@ -263,6 +264,11 @@ class FeatureSpace(Space):
         """The map from raw rows to features."""
         return Transform((*self.before, self.mapping), self.dtype)
 
+    @cached_property
+    def plan(self) -> tuple[slice, ...]:
+        """The block plan of samples in memory, made once: iterations ask for it again and again."""
+        return block_plan(self.n, self.width, self.dtype)
+
     @abstractmethod
     def blocks(self) -> Iterator[tuple[slice, Array]]:
         """Row slices of the block plan with their rows of H; all other operations derive from these."""
@@ -429,7 +435,7 @@ class DenseSpace(FeatureSpace):
     def blocks(self) -> Iterator[tuple[slice, Array]]:
         """Slices of the stored matrix."""
         H = self._matrix()
-        for rows in block_plan(self.n, self.width, self.dtype):
+        for rows in self.plan:
             yield rows, H[rows]
 
     def pieces(self) -> Iterator[tuple[slice, Array]]:
@@ -465,12 +471,12 @@ class StreamedSpace(FeatureSpace):
 
     def blocks(self) -> Iterator[tuple[slice, Array]]:
         """Blocks of rows, mapped when they are needed."""
-        for rows in block_plan(self.n, self.width, self.dtype):
+        for rows in self.plan:
             yield rows, self.mapping(self.points[rows])
 
     def passed(self, function: Callable[[slice, Array], Value]) -> Iterator[tuple[slice, Value]]:
         """The function of all blocks, which are mapped by the threads that call it."""
-        blocks = ((rows, self.points[rows]) for rows in block_plan(self.n, self.width, self.dtype))
+        blocks = ((rows, self.points[rows]) for rows in self.plan)
         return each_block(lambda rows, Y: function(rows, self.mapping(Y)), blocks, self.n, self.width)
 
     def take(self, index: Indices) -> StreamedSpace:
@@ -497,7 +503,7 @@ class EmbeddedSpace(FeatureSpace):
 
     def blocks(self) -> Iterator[tuple[slice, Array]]:
         """Slices of the stored matrix."""
-        for rows in block_plan(self.n, self.width, self.dtype):
+        for rows in self.plan:
             yield rows, self._H[rows]
 
     def pieces(self) -> Iterator[tuple[slice, Array]]:

@@ -331,8 +331,7 @@ class NearestByProducts:
         look = self._looking(centres, labels)
         self.hamerly_bound -= shrinkage[labels]
         doubtful = np.flatnonzero(self.hamerly_bound <= self.safe)
-        batches = ((index, (H, block)) for index, H, block in self._batches(doubtful))
-        for index, (H, nearest, current, best) in each_block(look, batches, self.n, self.width):
+        for index, (H, nearest, current, best) in each_block(look, self._batches(doubtful), self.n, self.width):
             old = labels[index]
             total -= float(current.sum(dtype=np.float64))
             movers = np.flatnonzero(nearest != old)
@@ -375,19 +374,19 @@ class NearestByProducts:
 
         return look
 
-    def _batches(self, doubtful: Indices) -> Iterator[tuple[Indices, Array, tuple[slice, Array] | None]]:
+    def _batches(self, doubtful: Indices) -> Iterator[tuple[Indices, _Batch]]:
         """Samples in doubt with their rows; with `as_in_blocks` also the block of the samples, with its rows."""
         space = self.geometry.space
         if not self.as_in_blocks:
             for index, H in gathered(space, doubtful):
-                yield index, H, None
+                yield index, (H, None)
             return
         begin = 0
         for rows, H in space.blocks():
             end = begin + int(np.searchsorted(doubtful[begin:], rows.stop))
             if begin < end:
                 index = doubtful[begin:end]
-                yield index, H if len(index) == len(H) else H[index - rows.start], (rows, H)
+                yield index, (H if len(index) == len(H) else H[index - rows.start], (rows, H))
             begin = end
 
 
