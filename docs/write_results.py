@@ -60,7 +60,12 @@ WORDS = ("results", "claims", "tables")
 """Files of words that are each the whole of a page."""
 
 GOOD = ("as printed", "better")
-MARKS = {"beside a printed value that cannot be right": "†", "not comparable": "ⁿ", "of fillers": "°"}
+MARKS = {
+    "beside a printed value that cannot be right": "†",
+    "not comparable": "ⁿ",
+    "of fillers": "°",
+    "of another experiment": "‡",
+}
 """What the cells of a table say beside the numbers, by standing."""
 
 OWN = {"EMMC", "k-means in ELM space", "single", "multi", "SGD-LMSVC", "EDSVC", "ELM"}
@@ -265,6 +270,7 @@ def _summary_cells(name: str, record: Record | None) -> list[str]:
     words = {
         "as printed": "as printed",
         "better": "better",
+        "of another experiment": "‡",
         "below print": "below",
         "with a count that differs": "differ",
     }
@@ -296,7 +302,7 @@ def _papers(by_page: Mapping[str, Sequence[str]], records: Mapping[str, Record])
         if not claims:
             continue
         counted: set[Printed] = set()
-        values = described = best = 0
+        values = described = best = described_apart = best_apart = 0
         for name in names:
             if name not in records or not _place(name) or "figure" in _place(name):
                 continue
@@ -307,7 +313,11 @@ def _papers(by_page: Mapping[str, Sequence[str]], records: Mapping[str, Record])
                     values += one.lines
                     described += one.described_reached
                     best += one.best_reached
-        counts = [str(values), str(described), str(best)] if values else ["only seconds", "–", "–"]
+                    described_apart += one.described_apart
+                    best_apart += one.best_apart
+        pairs = ((described, described_apart), (best, best_apart))
+        cells = [f"{reached} (and {apart} ‡)" if apart else str(reached) for reached, apart in pairs]
+        counts = [str(values), *cells] if values else ["only seconds", "–", "–"]
         link = f"[{PAGES[page]}](#{_anchor(PAGES[page])})"
         lines.append(f"| {link} | {' | '.join(counts)} | {', '.join(claims)} |")
     return "\n".join(lines)
@@ -369,7 +379,9 @@ def _method_line(name: str, one: MethodSummary) -> str:
         shown = ", ".join(f"{_cell(line)} {f'by {number(by)}' if by else '(°)'}" for line, by in one.short[:MOST_SHORT])
         more = f" and {len(one.short) - MOST_SHORT} more" if len(one.short) > MOST_SHORT else ""
         words.append(f"neither on {shown}{more}" if one.described_lines and one.best_lines else f"not on {shown}{more}")
-    words += [f"{n} {mark}" for n, mark in ((one.fillers, "°"), (one.doubtful, "ⁿ"), (one.wrong, "†")) if n]
+    apart = one.described_apart if one.described_lines else one.best_apart
+    marked = ((apart, "‡"), (one.fillers, "°"), (one.doubtful, "ⁿ"), (one.wrong, "†"))
+    words += [f"{n} {mark}" for n, mark in marked if n]
     method = METHODS.get(one.method, one.method)
     if name in FACTORISATIONS:
         method = method.replace("k-means", "NMF")

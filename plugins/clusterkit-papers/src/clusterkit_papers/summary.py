@@ -21,6 +21,7 @@ __all__ = ["STANDINGS", "MethodSummary", "closing_line", "methods", "printed_ord
 STANDINGS = {
     "as printed": ("reached", "the same"),
     "better": ("better by",),
+    "of another experiment": ("another experiment",),
     "below print": ("short by", "impossible: capped"),
     "of fillers": (FILLER,),
     "with a count that differs": (),
@@ -36,7 +37,14 @@ STANDINGS = {
 }
 """How a value stands, and how the verdicts begin that say so; what no entry has is not comparable."""
 
-COUNTED = ("as printed", "better", "below print", "beside a printed value that cannot be right", "not defined")
+COUNTED = (
+    "as printed",
+    "better",
+    "of another experiment",
+    "below print",
+    "beside a printed value that cannot be right",
+    "not defined",
+)
 """The standings that compare with print, in the order of the closing line."""
 
 METHODS_ARE_ROWS = ("emmc-table3", "emmc-table4")
@@ -161,7 +169,7 @@ class MethodSummary:
     printed, described, best : float or None
         Means over the lines `in_means`.
     in_means : tuple of str
-        The lines where all of them have a value of the first index, and none is a filler.
+        The lines where all of them have a value of the first index, none a filler and none of another experiment.
     described_row, best_row : str
         Names of our rows, without the line.
     lines : int
@@ -175,6 +183,8 @@ class MethodSummary:
         How many values each row reaches, and of how many printed ones that can be right: by measure.
     described_labels : bool
         Whether known classes choose a parameter of the row that is the paper's own.
+    described_apart, best_apart : int
+        How many values of each row are so much better than print that they are of another experiment.
     fillers : int
         How many of the values of the paper's own row are fillers.
     doubtful : int
@@ -204,6 +214,8 @@ class MethodSummary:
     described_by_index: tuple[tuple[str, int, int], ...]
     best_by_index: tuple[tuple[str, int, int], ...]
     described_labels: bool
+    described_apart: int
+    best_apart: int
     fillers: int
     doubtful: int
     wrong: int
@@ -215,6 +227,9 @@ class MethodSummary:
         """The verdict: how many of the values the paper's own row reaches, or our best row where there is none."""
         if not self.described_lines and not self.best_lines:
             return "no value"
+        apart = self.described_apart if self.described_lines else self.best_apart
+        if 2 * apart > self.lines:
+            return "another experiment"
         share = (self.described_reached if self.described_lines else self.best_reached) / self.lines
         words = ((1.0, "reached"), (MOSTLY, "mostly reached"), (PARTLY, "partly reached"), (0.0, "not reached"))
         return next(word for least, word in words if share >= least)
@@ -241,9 +256,17 @@ class _Value:
         return MEASURES[self.cell.measure].better * (self.ours - (self.cell.value or 0.0))
 
     @property
+    def _standing(self) -> str:
+        return "of fillers" if self.filler else standing(verdict(self.cell.measure, self.cell, self.ours))
+
+    @property
     def reached(self) -> bool:
-        judged = standing(verdict(self.cell.measure, self.cell, self.ours))
-        return not self.filler and judged in ("as printed", "better")
+        return self._standing in ("as printed", "better")
+
+    @property
+    def apart(self) -> bool:
+        """Whether it is so much better that it is of another experiment."""
+        return self._standing == "of another experiment"
 
 
 Places = Mapping[tuple[str, str], _Value]
@@ -313,11 +336,11 @@ def _summary(table: str, method: str, cells: Sequence[Printed], rows: Sequence[M
         cell
         for cell in of_first
         if all((cell.row, cell.column) in chosen for chosen in beside_both)
-        and not any(chosen[cell.row, cell.column].filler for chosen in beside_both)
+        and not any(value.filler or value.apart for chosen in beside_both for value in [chosen[cell.row, cell.column]])
     ]
     for cell in of_first:
         both = [chosen[cell.row, cell.column] for chosen in beside_both if (cell.row, cell.column) in chosen]
-        if both and not any(value.reached for value in both):
+        if both and not any(value.reached or value.apart for value in both):
             short.append((_line(table, cell), -max((value.gain for value in both if not value.filler), default=0.0)))
     names = Counter(value.row for value in described.values())
     return MethodSummary(
@@ -337,6 +360,8 @@ def _summary(table: str, method: str, cells: Sequence[Printed], rows: Sequence[M
         described_by_index=_by_index(described, right),
         best_by_index=_by_index(best, right),
         described_labels=any(value.labels for value in described.values()),
+        described_apart=sum(value.apart for value in described.values()),
+        best_apart=sum(value.apart for value in best.values()),
         fillers=sum(value.filler for value in described.values()),
         doubtful=sum(standing(value.verdict) == "not comparable" for value in described.values()),
         wrong=len(cells) - len(right),

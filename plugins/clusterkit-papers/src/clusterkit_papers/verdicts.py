@@ -1,4 +1,4 @@
-"""The verdict on a printed value and ours: reached, better or short by how much, or not comparable."""
+"""The verdict on a printed value and ours: reached, better or short by how much, another experiment, not comparable."""
 
 from __future__ import annotations
 
@@ -32,6 +32,8 @@ class Measure:
         Whether values are compared by their ratio: times, which were taken on different machines.
     count : bool
         Whether the value is a count that the data decide, which is either the same as the printed one or not.
+    another : float
+        What is better by more than this is no reproduction of the printed value, but another experiment.
     """
 
     better: int
@@ -40,24 +42,25 @@ class Measure:
     decimals: int = 1
     ratio: bool = False
     count: bool = False
+    another: float = math.inf
 
 
 MEASURES: Mapping[str, Measure] = {
-    "accuracy": Measure(1, 0.5, " points"),
-    "error": Measure(-1, 0.5, " points"),
-    "mean_error": Measure(-1, 0.1, " points", 2),  # over 45 pairs: chance has averaged out
-    "rand": Measure(1, 0.01, "", 2),
+    "accuracy": Measure(1, 0.5, " points", another=10.0),
+    "error": Measure(-1, 0.5, " points", another=10.0),
+    "mean_error": Measure(-1, 0.1, " points", 2, another=10.0),  # over 45 pairs: chance has averaged out
+    "rand": Measure(1, 0.01, "", 2, another=0.1),
     "cpu": Measure(-1, ratio=True),
     "iterations": Measure(0),
     "agreement": Measure(0),
-    "purity": Measure(1, 0.01, "", 2),
-    "purity_percent": Measure(1, 1.0, " points"),
-    "purity_by_class": Measure(1, 0.01, "", 2),
-    "nmi": Measure(1, 0.01, "", 2),
-    "ari": Measure(1, 0.01, "", 2),
+    "purity": Measure(1, 0.01, "", 2, another=0.1),
+    "purity_percent": Measure(1, 1.0, " points", another=10.0),
+    "purity_by_class": Measure(1, 0.01, "", 2, another=0.1),
+    "nmi": Measure(1, 0.01, "", 2, another=0.1),
+    "ari": Measure(1, 0.01, "", 2, another=0.1),
     "exact": Measure(0),
     "compactness": Measure(0),  # in the unit of the data, and how the paper scaled them is not said
-    "davies_bouldin": Measure(-1, 0.01, "", 2),
+    "davies_bouldin": Measure(-1, 0.01, "", 2, another=0.5),
     "training": Measure(-1, ratio=True),
     "labelling": Measure(-1, ratio=True),
     "partition": Measure(-1, ratio=True),
@@ -73,7 +76,7 @@ cpu, training, labelling and partition are seconds."""
 FILLER = "filler, "
 """Start of the verdict on a row that is no method, or whose clusters are nearly the rows themselves."""
 
-COMPARED = ("reached", "better", "short")
+COMPARED = ("reached", "better", "short", "another experiment")
 """How the verdict begins on a value that is compared with a printed one in which there is no doubt."""
 
 MOST_CLUSTERS = 0.5
@@ -131,6 +134,8 @@ def verdict(
     >>> cell = Printed("LetterA-B", "EMMC Acc", "accuracy", 95.06)
     >>> verdict("accuracy", cell, 91.13), verdict("accuracy", cell, 94.9), verdict("accuracy", cell, 97.0)
     ('short by 3.9 points', 'reached', 'better by 1.9 points')
+    >>> verdict("accuracy", Printed("Libras", "NMF Acc", "accuracy", 73.0), 93.9)
+    'another experiment: better by 20.9 points'
     >>> verdict("accuracy", cell, 91.13, quick_runs=1)
     'short by 3.9 points, in 1 run of quick'
     >>> verdict("accuracy", cell, 88.0, cap=90.0)
@@ -214,7 +219,8 @@ def _compared(kind: Measure, printed: float, ours: float) -> str:
     gain = kind.better * (ours - printed)
     if abs(gain) <= kind.tolerance + 1e-9:  # the printed value is exact, ours a mean
         return "reached"
-    return f"{'better' if gain > 0 else 'short'} by {abs(gain):.{kind.decimals}f}{kind.unit}"
+    compared = f"{'better' if gain > 0 else 'short'} by {abs(gain):.{kind.decimals}f}{kind.unit}"
+    return f"another experiment: {compared}" if gain > kind.another else compared
 
 
 def _counted(printed: Printed, ours: float) -> str:
