@@ -197,8 +197,8 @@ def _of_blocks(
     cache: str | None,
 ) -> _Task:
     """A file that is read block by block; without a preparation its columns are numbers, and taken as they are."""
+    from clusterkit.drivers.compose import is_open
     from clusterkit.estimators.mixed_blocks import fit_blocks
-    from clusterkit.estimators.number import is_open
     from clusterkit.estimators.same_place import shown
     from clusterkit.tables.reading.chunks import table_chunks
     from clusterkit.tables.reading.opening import cached

@@ -140,7 +140,7 @@ class LinkedGroups:
 
     def fewest_clusters(self) -> int:
         """The least number of clusters that may keep the links, as far as the budget of colourings decides it."""
-        from clusterkit.numerics.linked.colouring_jit import colouring, dense_core
+        from clusterkit.numerics.linked.apart_jit import colouring, dense_core
 
         k = max(1, int(self.seeds.max(initial=-1)) + 1)
         if not len(self.apart):
@@ -217,7 +217,7 @@ class LinkedGroups:
             If no labels keep the links, or none were found within the work budget.
         """
         from clusterkit.numerics.linked.apart_jit import BUDGET_OVER, IMPOSSIBLE
-        from clusterkit.numerics.linked.assignment import cheapest_labels
+        from clusterkit.numerics.linked.labels import cheapest_labels
 
         D, _ = self.columns(self.sums(costs, weights))
         solved = cheapest_labels(D, self.apart)
@@ -506,7 +506,7 @@ def _refuse_too_many(
     """Raise `Infeasible` if the groups that are apart need more than k clusters."""
     if not len(links.apart):
         return
-    from clusterkit.numerics.linked.colouring_jit import colouring, dense_core
+    from clusterkit.numerics.linked.apart_jit import colouring, dense_core
 
     # only a group that is apart from at least k others can take part in the contradiction
     core = dense_core(links.apart, links.m, k)[0]

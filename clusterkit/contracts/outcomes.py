@@ -10,8 +10,7 @@ from typing import ClassVar, Protocol, final
 import attrs
 import numpy as np
 
-from clusterkit._typing import Array, Indices
-from clusterkit.numerics.graph_records import MergeTree, NeighbourGraph
+from clusterkit._typing import Array, Floats, Indices, Labels
 from clusterkit.numerics.shapes import array, is_tree, scalar
 from clusterkit.numerics.sparse_rows import SparseRows
 from clusterkit.samples.array_libraries import (
@@ -20,6 +19,7 @@ from clusterkit.samples.array_libraries import (
     device_product,
     to_device_of,
 )
+from clusterkit.samples.features import NeighbourGraph
 from clusterkit.samples.kernels import Kernel
 from clusterkit.samples.transform import Transform, block_plan, product
 
@@ -32,6 +32,7 @@ __all__ = [
     "KernelDomain",
     "KernelRows",
     "LinearRows",
+    "MergeTree",
     "MergeTrees",
     "MixtureScores",
     "Outcome",
@@ -421,6 +422,42 @@ class Tree(Outcome):
             raise ValueError("Tree: merges join samples that are joined already")
         if self.precomputed and self.rows.shape[0] != self.rows.shape[1]:
             raise ValueError(f"Tree: rows of the shape {self.rows.shape} are no distances between all samples")
+
+
+@attrs.frozen(eq=False)
+class MergeTree:
+    """Communities of the vertices, and the merges that join all of them.
+
+    Parameters
+    ----------
+    community : ndarray of int, shape (u,)
+        The community of each vertex, 0..m-1.
+    merges : ndarray of int, shape (m - 1, 2)
+        What is joined, in falling order of similarity: communities, and from m on earlier merges.
+    similarity : ndarray of shape (m - 1,)
+        ``W_ab Σ_ij W_ij / (vol_a vol_b)`` of the two: 1 if they are joined as often as by chance.
+    sizes : ndarray of shape (m,)
+        Vertices of each community, or where groups of equal rows are several vertices its rows.
+    top : float
+        Similarity at which such a group would part, which it never does; infinite without such groups.
+    """
+
+    community: Labels = attrs.field(validator=array("u", below="m"))
+    merges: Indices = attrs.field(validator=array("m-1 2", least=0, distinct=True))
+    similarity: Array = attrs.field(validator=array("m-1"))
+    sizes: Floats = attrs.field(validator=array("m", least=0))
+    top: float = np.inf
+
+    def check_saved(self) -> None:
+        """Raise ValueError unless every community has a vertex, and merges join what there is before them."""
+        m = len(self.merges) + 1
+        if (self.merges >= m + np.arange(m - 1)[:, None]).any() or len(np.unique(self.community)) < m:
+            raise ValueError("MergeTree: merges is no tree of the communities")
+
+    @property
+    def n(self) -> int:
+        """Number of vertices, or of rows."""
+        return int(self.sizes.sum())
 
 
 @final

@@ -65,9 +65,6 @@ EFFORT = frozenset({"n_init"})
 its own values of where the number is given. Not the tolerance: with that of the recipe the mixture of the shapes was
 worse by .02 of the mean index, as its likelihood grows by wide components across several clusters."""
 
-PLACEHOLDER = 3
-"""Number of clusters with which a member is composed before any is tried: above the two that some labelers are for."""
-
 
 @final
 @attrs.frozen
@@ -195,7 +192,7 @@ def _composed(
         return composition_of(parameters, None), None
     of_two = composition_of(parameters, 2)
     try:
-        composition = composition_of(parameters, PLACEHOLDER)
+        composition = composition_of(parameters, compose.PLACEHOLDER)
     except ValueError:  # a method for two clusters
         return of_two, None
     same = attrs.evolve(composition, n_clusters=2) == of_two

@@ -1,4 +1,7 @@
-"""Stages and compositions from the values that a user may write in a slot: a name, a dict, a list, a stage."""
+"""Stages and compositions from the values that a user may write in a slot: a name, a dict, a list, a stage.
+
+The number of clusters may be left open, "auto" or a range (`is_open`).
+"""
 
 from __future__ import annotations
 
@@ -33,6 +36,7 @@ from clusterkit.contracts.composition import SLOTS, Composition, problems
 from clusterkit.contracts.declared import check_declared
 from clusterkit.contracts.featuremap import Chain, maps_of
 from clusterkit.contracts.outcomes import Domain
+from clusterkit.contracts.params import check_count, is_count
 from clusterkit.contracts.providers import VARIABLE, where
 from clusterkit.contracts.registry import ABSTRACT, StageKind, registry
 from clusterkit.contracts.seeds import Seeds
@@ -48,9 +52,12 @@ __all__ = [
     "alternatives",
     "changes",
     "check",
+    "checked_number",
     "compose",
     "deep_parameters",
+    "is_open",
     "legal_compositions",
+    "limits_of",
     "map_of",
     "measured",
     "recipes_of_matrices",
@@ -70,6 +77,10 @@ AUTO = "auto"
 
 OFFER = "Give a number, or 'auto' to have it chosen"
 """Advice where the number of clusters is missing, in the words of the estimators."""
+
+PLACEHOLDER = 3
+"""Number of clusters with which the stages are checked where the number is chosen by the fit: above the two that some
+labelers are for."""
 
 METRICS: Mapping[str, str | None] = {
     "euclidean": None,
@@ -510,3 +521,49 @@ def legal_compositions(n_clusters: tuple[int | None, ...] = (None, 2, 3)) -> Ite
                 c = Composition(featuremap, solver, labeler, balancer, init, k)
                 if labeler.finds_k == (k is None) and not problems(c):
                     yield c
+
+
+def is_open(value: object) -> bool:
+    """Whether the number of clusters is to be chosen: "auto", or a pair (least, most).
+
+    Examples
+    --------
+    >>> is_open("auto"), is_open((2, 8)), is_open(3), is_open(None)
+    (True, True, False, False)
+    """
+    return (isinstance(value, str) and value == AUTO) or isinstance(value, tuple | list)
+
+
+def limits_of(value: object, fewest: int = 2) -> tuple[int, int] | None:
+    """The least and the most number of clusters to choose from; None for "auto", which has no limits.
+
+    Raises
+    ------
+    InvalidParameter
+        If the pair is none of integers in ascending order, from `fewest` on.
+    """
+    if isinstance(value, str) or value is None:
+        return None
+    pair = tuple(value) if isinstance(value, tuple | list) else ()
+    if len(pair) == 2 and is_count(pair[0], fewest) and is_count(pair[1], int(pair[0])):
+        return int(pair[0]), int(pair[1])
+    one = len(pair) == 2 and pair[0] == 1 < fewest
+    why = ". One cluster is compared with several by recipe 'mixture' on a table; see perhaps_one_cluster_ elsewhere"
+    raise InvalidParameter(
+        f"n_clusters as a range must be two integers (least, most) with {fewest} <= least <= most, got "
+        f"{value!r}{why if one else ''}"
+    )
+
+
+def checked_number(value: object) -> int | None:
+    """A given number of clusters, or None.
+
+    Raises
+    ------
+    InvalidParameter
+        If the value is anything else; says what may be written.
+    """
+    if value is None or is_count(value):
+        return check_count("n_clusters", value, optional=True)
+    shown = f"a {type(value).__name__}; samples are for fit" if getattr(value, "shape", ()) else repr(value)
+    raise InvalidParameter(f"n_clusters must be an integer >= 1, 'auto', a range (least, most) or None, got {shown}")

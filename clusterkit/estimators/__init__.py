@@ -8,9 +8,9 @@ mathematics is in the stages and drivers.
 - ``search.py``: `search` over a grid; ``_search_run.py`` fits its candidates, ``_search_scores.py`` scores them,
   ``_search_results.py`` has the grid, the file of finished candidates and the result.
 - ``ensemble.py``: many labellings, and one labelling from them. ``as_partitioner.py``: a recipe as a start.
-- ``base.py``, ``outputs.py``: fitted attributes, and methods such as `predict` that may be absent.
+- ``base.py``: fitted attributes, and parameters of stages. ``outputs.py``: methods such as `predict` that may be
+  absent.
 - ``samples.py``, ``units.py``, ``preparing.py``: validation of samples, columns in different units, tables.
 - ``place.py``, ``same_place.py``: where samples and answers lie; thread limits, logs and progress bars.
-- ``nested_params.py``, ``number.py``: parameters of stages, and a number of clusters left open.
 - ``saving.py``, ``loading.py``: fitted estimators to files of data, and back.
 """

@@ -22,11 +22,11 @@ from clusterkit.criteria.one_cluster import MOST_OF_ONE, OneCluster, are_counts
 from clusterkit.criteria.rules import Ranking, known_number, unknown_number
 from clusterkit.criteria.terrain import Separation, Terrain
 from clusterkit.drivers import compose
+from clusterkit.drivers.compose import PLACEHOLDER
 from clusterkit.errors import InvalidData, InvalidParameter, nearest_names
 from clusterkit.estimators._search_results import as_text
 from clusterkit.estimators.auto import Auto
 from clusterkit.estimators.driven import Driven
-from clusterkit.estimators.number import PLACEHOLDER
 from clusterkit.estimators.pipeline import Pipeline
 from clusterkit.metrics import adjusted_rand, dbcv, nmi
 from clusterkit.metrics.table import Noise, check_noise, number_clusters

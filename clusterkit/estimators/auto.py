@@ -23,7 +23,7 @@ from clusterkit.contracts.seeds import Seeds
 from clusterkit.criteria.confidence import canonical, rand_matrix
 from clusterkit.drivers.auto import CONFIRMS, AutoDriver, LabelsByVotes, restated_in_words
 from clusterkit.drivers.auto_fits import Known, pool_of
-from clusterkit.drivers.compose import map_of, recipes_of_matrices
+from clusterkit.drivers.compose import checked_number, is_open, limits_of, map_of, recipes_of_matrices
 from clusterkit.errors import ClusterkitWarning, InvalidData, InvalidParameter
 from clusterkit.estimators import same_place
 from clusterkit.estimators.auto_tables import (
@@ -35,10 +35,9 @@ from clusterkit.estimators.auto_tables import (
     is_judged_array,
     restated_column,
 )
+from clusterkit.estimators.base import NestedParams
 from clusterkit.estimators.build import recipe
 from clusterkit.estimators.driven import Driven
-from clusterkit.estimators.nested_params import NestedParams
-from clusterkit.estimators.number import checked_number, is_open, limits_of, set_report
 from clusterkit.estimators.pipeline import Pipeline
 from clusterkit.estimators.place import PlacedSamples
 from clusterkit.estimators.preparing import attach, prepared_for, stages_of_tables
@@ -352,7 +351,7 @@ n_features_in_
                 stacklevel=4,
             )
         self._set_fitted(fit, None)
-        set_report(self, answer.driven.report)
+        self._set_report(answer.driven.report)
         return self._named(fitted, answer)
 
     def _named(self, fitted: FittedPreparation | None, answer: TableAnswer) -> FittedPreparation | None:
@@ -425,7 +424,7 @@ n_features_in_
     def _set(self, answer: DriverResult, rows: Array) -> None:
         fit = attrs.evolve(answer.fit, missing_clusters=self._missing_clusters(answer.fit, rows))
         self._set_fitted(fit, None)
-        set_report(self, answer.report)
+        self._set_report(answer.report)
 
     def _planned(self) -> Composition | None:
         """None, because the composition is chosen by the fit."""

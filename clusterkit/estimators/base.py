@@ -1,29 +1,33 @@
-"""The attributes that a fit sets, the same for all clusterers."""
+"""What estimators share: the attributes that a fit sets, and parameters of stages."""
 
 from __future__ import annotations
 
+import html
 import math
 import sys
 import warnings
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, cast, final
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar, cast, final
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
 from clusterkit._typing import Array, Floats, Labels
-from clusterkit.contracts import Predict
+from clusterkit.contracts import Predict, Stage
 from clusterkit.contracts.arguments import SamplesLike
 from clusterkit.contracts.driver import FitResult
 from clusterkit.contracts.labelings import NOISE, ClusterLayer, by_appearance, cluster_sizes
 from clusterkit.contracts.outcomes import Domain, Embedding, Outcome, Scores, Tree
+from clusterkit.drivers import compose
 from clusterkit.drivers.compose import Tuning
-from clusterkit.errors import ClusterkitWarning
+from clusterkit.errors import ClusterkitWarning, InvalidParameter, UnknownName, nearest_names
 from clusterkit.estimators import same_place
-from clusterkit.estimators.number import is_open
 from clusterkit.estimators.outputs import Outputs
 from clusterkit.estimators.same_place import beside_labels
+from clusterkit.estimators.saving import SavedAsData
 from clusterkit.numerics.shapes import Declared, array
 from clusterkit.numerics.sparse_rows import SparseRows
 from clusterkit.samples import FeatureSpace, Space, memory
@@ -32,7 +36,11 @@ from clusterkit.samples.array_libraries import array_namespace, is_device_array,
 if TYPE_CHECKING:
     from clusterkit.tables import FittedPreparation
 
-__all__ = ["FittedAttributes"]
+__all__ = [
+    "REPORT",
+    "FittedAttributes",
+    "NestedParams",
+]
 
 
 T = TypeVar("T")
@@ -106,7 +114,7 @@ def _of_tree(estimator: FittedAttributes) -> tuple[ClusterLayer, ...] | None:
     tree = estimator.outcome_
     if not isinstance(tree, Tree) or "links" in estimator.resolved_ or len(tree.rows) < 2:
         return None
-    from clusterkit.families.trees.layers import persistent_cuts
+    from clusterkit.families.trees.cuts import persistent_cuts
 
     cuts = persistent_cuts(tree.merges, tree.heights, max(tree.n_neighbors, 2), MOST_LAYERS)
     strongest = max((cut.persistence for cut in cuts), default=1.0)
@@ -138,6 +146,9 @@ def _inertia(estimator: FittedAttributes) -> float | None:
         return None
     return float(estimator.objective_)
 
+
+REPORT = ("candidates", "confidence", "perhaps_one_cluster", "second_n_clusters")
+"""Entries of the report on a chosen number of clusters, each an attribute with an underscore after the name."""
 
 MOST_LAYERS = 10
 """Largest number of layers of a spanning tree, those of the largest persistence: each has a label for every sample."""
@@ -212,6 +223,13 @@ class FittedAttributes(Outputs):
         "methods that find clusters of several sizes at once, such as recipes 'embeddings' and 'hdbscan',",
         _of_tree,
     )
+
+    def _set_report(self, report: Mapping[str, object]) -> None:
+        """Set every entry of a report as an attribute, with an underscore; those of a choice before are removed."""
+        for name in REPORT:
+            self.__dict__.pop(f"{name}_", None)
+        for name, value in report.items():
+            setattr(self, f"{name}_", value)
 
     def _try_out(self) -> None:
         """Label a row of zeros, and compute the other outputs for it."""
@@ -343,7 +361,7 @@ class FittedAttributes(Outputs):
         self.resolved_ = resolved
         self.exact_on_training_ = fit.exact
         self.predictor_ = fit.predict
-        if fit.missing_clusters is not None and not is_open(getattr(self, "n_clusters", None)):
+        if fit.missing_clusters is not None and not compose.is_open(getattr(self, "n_clusters", None)):
             warnings.warn(fit.missing_clusters, ClusterkitWarning, stacklevel=_level_of_caller())
         for name, values in (
             ("preparation_", None),
@@ -364,3 +382,106 @@ def _level_of_caller() -> int:
     while frame.f_back is not None and str(frame.f_globals.get("__name__", "")).startswith("clusterkit."):
         frame, level = frame.f_back, level + 1
     return level
+
+
+class NestedParams(SavedAsData, BaseEstimator):
+    """An estimator whose `get_params` and `set_params` reach the parameters of its stages as ``parameter__name``.
+
+    Stages are immutable: setting a nested parameter puts a changed copy of the stage in the place of the name, dict or
+    stage that was there. Estimators as parameters are reached by the same notation, as in scikit-learn.
+    """
+
+    _slots: ClassVar[Mapping[str, str]] = {}
+    """parameters that hold a stage, and the slot under which `compose.resolve` knows each of them"""
+
+    _recipe: str | None = None
+    """the recipe that `clusterkit.recipe` built the estimator from; `sklearn.base.clone` drops it"""
+
+    def __new__(cls, *args: object, **params: object) -> Self:
+        """An estimator that is not initialised yet; a parameter that it has not is an error with the nearest names."""
+        names = cls._get_param_names()
+        for name in params:
+            if name not in names:
+                raise cls._unknown(name, names)
+        return super().__new__(cls)
+
+    def get_params(self, deep: bool = True) -> dict[str, object]:
+        """Parameters by name; with `deep` also those of stages and inner estimators, as ``parameter__name``."""
+        params: dict[str, Any] = {name: getattr(self, name) for name in self._get_param_names()}
+        if deep:
+            for name, value in list(params.items()):
+                params.update(self._inner_params(name, value))
+        return params
+
+    def set_params(self, **params: object) -> Self:
+        """Set parameters; ``parameter__name`` changes one parameter of a stage or of an inner estimator.
+
+        Raises
+        ------
+        UnknownName
+            If there is no such parameter; the nearest names are offered.
+        InvalidParameter
+            If the value is out of range, or there is no stage whose parameter could be set.
+        """
+        names = self._get_param_names()
+        for name in params:
+            if name not in names and not self._is_nested(name):
+                raise self._unknown(name, names)
+        for name in sorted(params, key=lambda name: "__" in name):  # whole stages before parameters of them
+            if name in names:
+                setattr(self, name, params[name])
+            else:
+                self._set_nested(name, params[name])
+        return self
+
+    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
+        text: str = super().__repr__(N_CHAR_MAX)
+        return text if self._recipe is None else f"# recipe {self._recipe!r}\n{text}"
+
+    @property
+    def _repr_html_(self) -> Callable[[], str]:
+        inner: Callable[[], str] = super()._repr_html_
+        return lambda: self._with_recipe(inner())
+
+    def _repr_mimebundle_(self, **kwargs: object) -> dict[str, str]:
+        bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)
+        if "text/html" in bundle:
+            bundle["text/html"] = self._with_recipe(bundle["text/html"])
+        return bundle
+
+    def _with_recipe(self, page: str) -> str:
+        """The diagram of scikit-learn below the name of the recipe."""
+        return page if self._recipe is None else f"<div>recipe <b>{html.escape(self._recipe)}</b></div>{page}"
+
+    @classmethod
+    def _unknown(cls, name: str, names: Iterable[str]) -> UnknownName:
+        return UnknownName(f"{cls.__name__} has no parameter {name!r}. {nearest_names(name, names)}")
+
+    def _inner_params(self, name: str, value: Any) -> dict[str, Any]:
+        """Parameters of the stage or estimator that a parameter holds; none for a name that does not exist."""
+        if name in self._slots:
+            with suppress(ValueError):  # fit reports a wrong name
+                return compose.deep_parameters(name, self._stage(name))
+        elif hasattr(value, "get_params") and not isinstance(value, type):
+            return {f"{name}__{key}": inner for key, inner in value.get_params().items()}
+        return {}
+
+    def _is_nested(self, name: str) -> bool:
+        prefix, _, key = name.partition("__")
+        return bool(key) and (prefix in self._slots or hasattr(getattr(self, prefix, None), "set_params"))
+
+    def _set_nested(self, name: str, value: Any) -> None:
+        prefix, _, key = name.partition("__")
+        if prefix not in self._slots:
+            getattr(self, prefix).set_params(**{key: value})
+            return
+        stage = self._stage(prefix)
+        if stage is None:
+            raise InvalidParameter(
+                f"{name} cannot be set: {prefix} is {getattr(self, prefix)!r}; name one first, {prefix}=..."
+            )
+        setattr(self, prefix, compose.with_parameter(self._slots[prefix], stage, key, value))
+
+    def _stage(self, name: str) -> Stage | None:
+        """The stage that a parameter means."""
+        return compose.resolve(self._slots[name], getattr(self, name), name)

@@ -19,9 +19,7 @@ from clusterkit.drivers.auto_fits import run_driver
 from clusterkit.drivers.single import SingleDriver
 from clusterkit.errors import IncompatibleStages, InvalidParameter, UnknownName
 from clusterkit.estimators import same_place
-from clusterkit.estimators.base import FittedAttributes
-from clusterkit.estimators.nested_params import NestedParams
-from clusterkit.estimators.number import set_report
+from clusterkit.estimators.base import FittedAttributes, NestedParams
 from clusterkit.estimators.outputs import weighing
 from clusterkit.estimators.pipeline import Pipeline, check_place, choose_number, takes_arrays
 from clusterkit.estimators.place import PlacedSamples
@@ -135,7 +133,7 @@ exact_on_training_, n_features_in_
                 fitted = samples if isinstance(samples, EngineSamples) else placed.in_memory()
                 answer = run_driver(driver, tuning.composition, cast("Array", fitted), streams)
         self._set_fitted(answer.fit, tuning, base._reported_labeler(tuning.composition))
-        set_report(self, placed.placed_report(dict(answer.report)))
+        self._set_report(placed.placed_report(dict(answer.report)))
         placed.place(self)
         if placed.array is not None:
             warn_of_units(self, placed.array, placed.with_samples(answer.fit.space), SCALE_FIRST)

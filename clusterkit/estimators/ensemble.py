@@ -17,8 +17,8 @@ from clusterkit.contracts.params import check_count
 from clusterkit.contracts.seeds import Seeds
 from clusterkit.errors import InvalidParameter
 from clusterkit.estimators import same_place
+from clusterkit.estimators.base import NestedParams
 from clusterkit.estimators.driven import Driven
-from clusterkit.estimators.nested_params import NestedParams
 from clusterkit.estimators.pipeline import Pipeline
 from clusterkit.estimators.samples import only_numbers, refuse_unsuited
 from clusterkit.estimators.units import warn_of_units

@@ -25,12 +25,11 @@ from clusterkit.contracts.links import LinksLike, checked_links, checked_seeds, 
 from clusterkit.contracts.params import MOST_REPEATS, check_count
 from clusterkit.contracts.seeds import Seeds
 from clusterkit.drivers import compose
+from clusterkit.drivers.compose import PLACEHOLDER, checked_number, is_open, limits_of
 from clusterkit.drivers.single import SingleDriver
 from clusterkit.errors import IncompatibleStages, Infeasible, InvalidParameter, NeedsClusters
 from clusterkit.estimators import same_place
-from clusterkit.estimators.base import FittedAttributes
-from clusterkit.estimators.nested_params import NestedParams
-from clusterkit.estimators.number import PLACEHOLDER, checked_number, is_open, limits_of, set_report
+from clusterkit.estimators.base import FittedAttributes, NestedParams
 from clusterkit.estimators.outputs import inductive_instead, weighing
 from clusterkit.estimators.place import (
     SAMPLE,
@@ -272,7 +271,7 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
                 fit = SingleDriver().run([tuning.composition], samples, streams).fit
         self._takes_sparse_rows = isinstance(placed.array, SparseRows)
         self._set_fitted(fit, tuning, self._reported_labeler(tuning.composition))
-        set_report(self, report)
+        self._set_report(report)
         placed.place(self)
         whole_rows = self.metric != "euclidean" or composition.featuremap.takes_pairs
         if placed.array is not None and not whole_rows:  # a unit is one of a column

@@ -15,10 +15,10 @@ from clusterkit.contracts.driver import FitResult
 from clusterkit.contracts.links import LinksLike
 from clusterkit.contracts.registry import registry
 from clusterkit.contracts.seeds import Seeds
+from clusterkit.drivers.compose import PLACEHOLDER, checked_number, is_open
 from clusterkit.drivers.single import SingleDriver
 from clusterkit.errors import IncompatibleStages, InvalidData, NeedsClusters, first_names
 from clusterkit.estimators import same_place
-from clusterkit.estimators.number import PLACEHOLDER, checked_number, is_open, set_report
 from clusterkit.fitting.samples import ArraySamples
 from clusterkit.numerics.threads import ignoring
 from clusterkit.samples import FeatureSpace
@@ -252,7 +252,7 @@ def set_fit_of_columns(
     model.feature_names_in_ = np.array(fitted.columns, dtype=object)
     any_model._takes_sparse_rows = False
     any_model._set_fitted(fit, None, composition.labeler.name)
-    set_report(model, {})
+    any_model._set_report({})
 
 
 def prepared_for(model: FittedAttributes, table: object, preparation: Preparation | None = None) -> FittedPreparation:

@@ -53,8 +53,8 @@ def joined_and_cut(labeling: Labeling, links: LinkedGroups, space: Space) -> Lab
     apart is cut into as few parts as the links allow: its linked rows are labelled at least cost around as many means,
     and each other row goes with the nearest of them. Both are told in the facts of the labelling.
     """
-    from clusterkit.numerics.linked.assignment import cheapest_labels
-    from clusterkit.numerics.linked.colouring_jit import colouring
+    from clusterkit.numerics.linked.apart_jit import colouring
+    from clusterkit.numerics.linked.labels import cheapest_labels
 
     of_rows, joined = labeling.labels[links.rows], _joined(labeling.labels, links)
     noisy = of_rows < 0

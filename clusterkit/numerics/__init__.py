@@ -6,14 +6,14 @@ Modules whose name ends in ``_jit`` are compiled by numba; stages import them in
 - `distances`, `gaussian_jit`: squared distances ``|a - b|²``, ranges of bandwidths, and sums of Gaussian kernels
   ``Σ_s w_s exp(-gamma |x_s - y|²)``, exact or without the terms that are too small to matter;
 - `nearest_jit`: which of a few centres is nearest to each row, and the label of the nearest labelled row;
-- `lloyd`, `exact_sums_jit`: k-means, and class sums that depend on no order of the rows;
-- `sparse_rows`, `triangles`: matrices that are mostly zeros, and symmetric ones as half as many numbers;
-- `selection`, `draws_jit`: the smallest of many values, random samples of rows, distinct rows, weighted draws;
+- `lloyd`: k-means;
+- `sparse_rows`: matrices that are mostly zeros;
+- `selection`: the smallest of many values, random samples of rows, distinct rows;
 - `structures_jit`: disjoint sets, rows of one matrix in another, heaps;
 - `losses`: sums of losses over sorted scores;
 - `threads`: rows divided among threads;
 - `neighbour_graph`, `eigenvectors`: self-tuned graphs of nearest neighbours, their components and eigenvectors;
 - `spanning_trees`: the minimum spanning tree of points, Euclidean and of mutual reachability distances;
 - `transport`, `transport_jit`: labels of least total cost under bounds on the cluster sizes, ``min Σ_i c_{i y_i}``;
-- `equal_size`: centres that move until about the same number of rows is nearest to each of them.
+- `linked`: the same for rows that belong together or apart.
 """

@@ -5,6 +5,9 @@ The weights are ``w_ij = exp(-|x_i - x_j|² / (s_i s_j))`` with s_i the distance
 decided by the row number, whatever the algorithm and the number of threads. `large_components` says which connected
 components are clusters, `join_nearest` which of them to join where there are more than asked for. `unique_pairs` has
 each pair of neighbours once. The leading eigenvectors are in `clusterkit.numerics.eigenvectors`.
+
+Ctrl-C ends a search (`nearest_in_tree`) in good order. The threads that SciPy starts for ``workers`` above 1 are not
+waited for when Ctrl-C ends the call: they then write into arrays that are gone, and the process may crash.
 """
 
 from __future__ import annotations
@@ -16,10 +19,11 @@ import numpy as np
 
 from clusterkit._typing import Array, Indices, Labels
 from clusterkit.numerics.selection import distinct_rows
-from clusterkit.numerics.spanning_trees.searches import nearest_in_tree
+from clusterkit.numerics.threads import over_rows
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
+    from scipy.spatial import KDTree
 
 __all__ = [
     "MOST_COMPONENTS",
@@ -30,6 +34,7 @@ __all__ = [
     "join_nearest",
     "large_components",
     "local_scales",
+    "nearest_in_tree",
     "neighbour_search",
     "self_tuned_graph",
     "self_tuned_weights",
@@ -355,3 +360,34 @@ def centred_rows(X: Array) -> tuple[Indices, Indices, Array, Array, float]:
     size = float(np.abs(rows).max(initial=0.0)) or 1.0
     rows /= size
     return first, inverse, rows, origin, size
+
+
+STEPS = 2000
+"""Cost of a search in nanoseconds, for the choice of the ranges of the threads; it is a few microseconds."""
+
+
+def nearest_in_tree(tree: KDTree, queries: Array, count: int) -> tuple[Array, Indices]:
+    """Distances and indices of the nearest points of each query, (q, count) each, in ascending order.
+
+    Parameters
+    ----------
+    tree : scipy.spatial.KDTree
+    queries : ndarray of shape (q, d)
+    count : int
+        At least 1.
+
+    Examples
+    --------
+    >>> from scipy.spatial import KDTree
+    >>> nearest_in_tree(KDTree([[0.0], [1.0], [3.0]]), np.array([[0.9]]), 2)[1].tolist()
+    [[1, 0]]
+    """
+    distances = np.empty((len(queries), count))
+    index = np.empty((len(queries), count), dtype=np.intp)
+    ranks = [*range(1, count + 1)]
+
+    def search(start: int, stop: int) -> None:
+        distances[start:stop], index[start:stop] = tree.query(queries[start:stop], k=ranks)
+
+    over_rows(search, len(queries), STEPS)
+    return distances, index

@@ -19,11 +19,11 @@ from clusterkit.contracts.arguments import NumberLike
 from clusterkit.contracts.labelings import NOISE
 from clusterkit.contracts.registry import registry
 from clusterkit.contracts.seeds import Seeds
+from clusterkit.drivers.compose import is_open
 from clusterkit.errors import ClusterkitWarning, InvalidData, InvalidParameter
 from clusterkit.estimators.auto import Auto
 from clusterkit.estimators.base import FittedAttributes
 from clusterkit.estimators.build import recipe
-from clusterkit.estimators.number import is_open
 from clusterkit.estimators.preparing import attach, fit_prepared
 from clusterkit.numerics.selection import sample_rows
 from clusterkit.profiles import Comparison, Profile, profile, representatives

@@ -17,8 +17,7 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Counts, Indices
-from clusterkit.numerics.graph_records import NeighbourGraph
-from clusterkit.numerics.shapes import DERIVED, array
+from clusterkit.numerics.shapes import DERIVED, array, scalar
 from clusterkit.numerics.sparse_rows import SparseRows
 from clusterkit.numerics.threads import each_block
 from clusterkit.samples import memory, sums
@@ -44,6 +43,7 @@ __all__ = [
     "FeatureSpace",
     "FittedMap",
     "Gram",
+    "NeighbourGraph",
     "Space",
     "SparseSpace",
     "StreamedSpace",
@@ -617,3 +617,60 @@ def _mapped(points: Array, mapping: RowMap) -> Array:
 
 def _rebuild(points: Array, mapping: RowMap, before: tuple[RowMap, ...], resolved: dict[str, Any]) -> Space:
     return build_space(points, mapping, storage="dense", before=before, resolved=resolved)
+
+
+@attrs.frozen(eq=False)
+class NeighbourGraph:
+    """Rows joined to their nearest others, with weights of shared neighbours.
+
+    Parameters
+    ----------
+    rows : ndarray of int, shape (u,)
+        The vertices: distinct rows of the samples, in the order of `search.canonical_order`. Where most samples are in
+        groups of equal ones, each group is several vertices.
+    place : ndarray of int, shape (n,)
+        The vertex of every sample, of several the first.
+    index : ndarray of int32, shape (u, k)
+        Neighbours of the vertices, nearest first.
+    starts, tails, weights : ndarray of shape (u + 1,), (e,), (e,)
+        Edges of each vertex in a compressed form: symmetric, each in both directions, sorted.
+    method : str
+        How neighbours were searched: "exact", "sketch" or "cells".
+    recall : float
+        Share of the true neighbours that were found, estimated on some rows.
+    sketch : int or None
+        Axes of the sketch.
+    components : int
+        Parts of the graph that no edge joins.
+    """
+
+    rows: Indices = attrs.field(validator=array("u", below="n", distinct=True))
+    place: Indices = attrs.field(validator=array("n", below="u"))
+    index: Indices = attrs.field(validator=array("u k", below="u"))
+    starts: Indices = attrs.field(validator=array("u+1", divides="e"))
+    tails: Indices = attrs.field(validator=array("e", below="u"))
+    weights: Array = attrs.field(validator=array("e", least=0))
+    method: str
+    recall: float = attrs.field(validator=scalar(least=0, most=1))
+    sketch: int | None = attrs.field(validator=scalar(least=1))
+    components: int = attrs.field(validator=scalar(least=1, most="u"))
+
+    @property
+    def n(self) -> int:
+        """Number of vertices."""
+        return len(self.rows)
+
+    @property
+    def facts(self) -> dict[str, object]:
+        """The search in short, for `resolved_`."""
+        facts: dict[str, object] = {"neighbours": self.method}
+        if self.method != "exact":
+            facts["recall"] = round(self.recall, 3)
+        if self.sketch is not None:
+            facts["sketch"] = self.sketch
+        distinct = len(np.unique(self.place))
+        if distinct < len(self.place):
+            facts["distinct_rows"] = distinct
+        if self.components > 1:
+            facts["components"] = self.components
+        return facts

@@ -4,7 +4,8 @@ Sums of floating-point numbers depend on their order. Every pass therefore adds 
 of a group of `GROUP` rows from left to right, then the totals of the groups in a tree in which `FAN_IN` neighbours meet
 at each node. Who computes a group, and when, then changes no bit. Up to one group the order is that of the blocks.
 
-`target_sums` are the products of a block of features with the targets of its labels, ``H_b' T_b``.
+`target_sums` are the products of a block of features with the targets of its labels, ``H_b' T_b``. Of symmetric and
+triangular matrices one triangle is sent (`packed_lower`, `packed_upper`).
 """
 
 from __future__ import annotations
@@ -18,7 +19,6 @@ import numpy as np
 
 from clusterkit._typing import AnyArray, Array, ArrayLike, Counts
 from clusterkit.numerics.sparse_rows import SparseRows
-from clusterkit.numerics.triangles import packed_lower, symmetric_of
 from clusterkit.samples.array_libraries import (
     array_namespace,
     device_product,
@@ -40,10 +40,14 @@ __all__ = [
     "add_left_to_right",
     "class_totals",
     "groups",
+    "packed_lower",
+    "packed_upper",
     "products_of_rows",
+    "symmetric_of",
     "target_sums",
     "total",
     "total_there",
+    "upper_of",
 ]
 
 
@@ -348,3 +352,59 @@ def _grouped(H: Array, coded: Coded) -> Array:
         class_sums[present] = np.add.reduceat(rows, first, axis=0, dtype=np.float64)
         parts.append(class_sums.T @ coded.codebook)
     return np.concatenate(parts, axis=1)
+
+
+def packed_lower(M: Array) -> Array:
+    """The lower triangle of a matrix (m, m), row after row, (m (m + 1) / 2,).
+
+    Examples
+    --------
+    >>> packed_lower(np.array([[1.0, 2.0], [2.0, 3.0]])).tolist()
+    [1.0, 2.0, 3.0]
+    """
+    return np.concatenate([M[:0, 0], *(M[i, : i + 1] for i in range(len(M)))])
+
+
+def symmetric_of(packed: Array, m: int) -> Array:
+    """The symmetric matrix (m, m) with a lower triangle from `packed_lower`.
+
+    Examples
+    --------
+    >>> symmetric_of(np.array([1.0, 2.0, 3.0]), 2).tolist()
+    [[1.0, 2.0], [2.0, 3.0]]
+    """
+    M = np.empty((m, m), dtype=packed.dtype)
+    end = 0
+    for i in range(m):
+        row = packed[end : end + i + 1]
+        M[i, : i + 1] = row
+        M[: i + 1, i] = row
+        end += i + 1
+    return M
+
+
+def packed_upper(R: Array) -> Array:
+    """The entries on and above the diagonal of a matrix (r, m), r <= m, row after row.
+
+    Examples
+    --------
+    >>> packed_upper(np.array([[1.0, 2.0, 3.0], [0.0, 4.0, 5.0]])).tolist()
+    [1.0, 2.0, 3.0, 4.0, 5.0]
+    """
+    return np.concatenate([R[:0, 0], *(R[i, i:] for i in range(len(R)))])
+
+
+def upper_of(packed: Array, r: int, m: int) -> Array:
+    """The matrix (r, m) with these entries on and above the diagonal, and zeros below.
+
+    Examples
+    --------
+    >>> upper_of(np.array([1.0, 2.0, 3.0, 4.0, 5.0]), 2, 3).tolist()
+    [[1.0, 2.0, 3.0], [0.0, 4.0, 5.0]]
+    """
+    R = np.zeros((r, m), dtype=packed.dtype)
+    end = 0
+    for i in range(r):
+        R[i, i:] = packed[end : end + m - i]
+        end += m - i
+    return R

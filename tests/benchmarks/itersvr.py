@@ -24,7 +24,7 @@ from machine import describe
 from clusterkit import recipe
 from clusterkit.contracts import Task
 from clusterkit.contracts.seeds import Seeds
-from clusterkit.families.means.kmeans_starts import KMeans
+from clusterkit.families.means.starts import KMeans
 from clusterkit.metrics import clustering_accuracy
 from clusterkit.samples import identity_space
 

@@ -19,8 +19,8 @@ from clusterkit.families.factors.nmf import Nmf
 from clusterkit.families.margins.gmmc import Gmmc
 from clusterkit.families.margins.ridge import Ridge
 from clusterkit.families.means.kmeans import Centroids
-from clusterkit.families.means.kmeans_starts import KMeansMapped
 from clusterkit.families.means.rows_kmeans import RowsKMeans
+from clusterkit.families.means.starts import KMeansMapped
 from clusterkit.families.shared.band import Band
 from clusterkit.families.shared.codecs import Argmax, Interval, Threshold
 from clusterkit.families.shared.elm import Elm

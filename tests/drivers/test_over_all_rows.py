@@ -9,7 +9,7 @@ from sklearn.datasets import make_moons
 from clusterkit import recipe
 from clusterkit.contracts.outcomes import KernelDomain
 from clusterkit.contracts.seeds import Seeds
-from clusterkit.drivers.on_sample import fit_on_sample, level_for
+from clusterkit.drivers.single import fit_on_sample, level_for
 from clusterkit.metrics import adjusted_rand
 from clusterkit.samples.kernels import Gaussian
 

@@ -15,10 +15,9 @@ from sklearn.datasets import make_blobs
 import clusterkit
 from clusterkit import recipe
 from clusterkit.families.margins.ridge import Triangle
-from clusterkit.numerics.triangles import packed_lower, packed_upper, symmetric_of, upper_of
 from clusterkit.samples import sums
 from clusterkit.samples.engines import LocalEngine
-from clusterkit.samples.sums import SymmetricSum
+from clusterkit.samples.sums import SymmetricSum, packed_lower, packed_upper, symmetric_of, upper_of
 from clusterkit.samples.transform import block_plan
 from clusterkit.testing.compare import same_bits, small_groups
 from clusterkit.testing.laws.solver import MOST_BYTES

@@ -27,7 +27,7 @@ EXCLUDED: dict[str, str] = {
     "clusterkit/families/graphs/ncut.py:leading": INSIDE,
     "clusterkit/families/margins/ridge.py:RegularisedInverse.resolved": INSIDE,
     "clusterkit/families/support_vectors/edsvc.py:EdSvcChoice.facts": INSIDE,
-    "clusterkit/families/support_vectors/edsvc_candidates.py:CandidateRuns.labels_of": INSIDE,
+    "clusterkit/families/support_vectors/edsvc.py:CandidateRuns.labels_of": INSIDE,
 }
 """Public names that may have `Any`, ``path:name`` as in a breach, each with the reason."""
 

@@ -7,7 +7,7 @@ import pytest
 from clusterkit.contracts.featuremap import Chain
 from clusterkit.families.factors.nmf import Nmf
 from clusterkit.families.margins.ridge import Ridge
-from clusterkit.families.means.seeds import Seeded
+from clusterkit.families.means.starts import Seeded
 from clusterkit.families.shared.band import Band
 from clusterkit.families.shared.codecs import Interval
 from clusterkit.families.shared.elm import Elm

@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clusterkit.numerics.exact_sums_jit import add_rows, grids, move_rows
+from clusterkit.families.means._loops_jit import add_rows, grids, move_rows
 
 
 @st.composite

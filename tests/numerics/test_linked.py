@@ -9,9 +9,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from clusterkit.numerics.linked.apart_jit import BUDGET_OVER, IMPOSSIBLE, NOT_PROVEN, OPTIMAL
-from clusterkit.numerics.linked.assignment import cheapest_labels
-from clusterkit.numerics.linked.colouring_jit import colouring
+from clusterkit.numerics.linked.apart_jit import BUDGET_OVER, IMPOSSIBLE, NOT_PROVEN, OPTIMAL, colouring
+from clusterkit.numerics.linked.labels import cheapest_labels
 
 random_seeds = st.integers(0, 2**32 - 1)
 

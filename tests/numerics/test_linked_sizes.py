@@ -10,7 +10,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy.optimize import LinearConstraint, milp
 
-from clusterkit.numerics.linked.sizes import SizedProblem, cheapest_sized
+from clusterkit.numerics.linked.labels import SizedProblem, cheapest_sized
 
 random_seeds = st.integers(0, 2**32 - 1)
 

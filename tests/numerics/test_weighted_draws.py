@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clusterkit.families.means._kmeans_parallel import NearestOf, _Draw
-from clusterkit.numerics.draws_jit import smallest_keys
+from clusterkit.families.means._loops_jit import smallest_keys
 from clusterkit.numerics.selection import uniforms
 from clusterkit.samples.array_libraries import to_host
 from clusterkit.samples.survey import uniforms_of

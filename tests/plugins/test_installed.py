@@ -161,7 +161,7 @@ class TestOneNameTwice:
         assert "'dummy-second:twin'" in text
 
     def test_a_built_in_wins_over_a_plugin(self, twins):
-        assert twins["built-in"] == "clusterkit.families.means.kmeans_starts"
+        assert twins["built-in"] == "clusterkit.families.means.starts"
         assert twins["shadow"] == "dummy_shadow.kmeans"
 
     def test_a_name_of_a_built_in_is_warned_of_once(self, twins):

@@ -4,9 +4,9 @@ Recipe: ``embeddings``.
 
 - ``layout.py``: `Layout`, the graph of nearest rows and its layouts, computed in ``layout_jit.py``. McInnes, Healy,
   Melville (2018).
-- ``paris.py``: `Paris`, the tree in which communities merge, by ``merge_trees.py``. Bonald, Charpentier, Galland,
+- ``paris.py``: `Paris`, the tree in which communities merge. Bonald, Charpentier, Galland,
   Hollocou (2018).
-- ``layers.py``: `Layers`, what is read from the trees. The score of a layer is in ``layer_scores.py``.
+- ``layers.py``: `Layers`, what is read from the trees, and the score of a layer.
 """
 
 from __future__ import annotations

@@ -1,32 +1,45 @@
-"""A labeler that reads clusters from merge trees of communities: at one number, or at the level that stands out."""
+"""A labeler that reads clusters from merge trees of communities: at one number, or at the level that stands out.
+
+A layer is a cut of all trees of the same vertices at one similarity θ, for one least size s of a cluster. It is good if
+it covers the rows, if the trees agree on it, and if no cut is near it::
+
+    coverage^8 × (mean adjusted Rand index of two trees)² × mean width of ln(similarity + .02) around θ
+
+Among the layers whose score is at least `NEAR` of the best, the one is taken that agrees best with all of them (the
+medoid, weighted by the scores): where manifolds have no single right number, several layers nearly tie.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import cached_property
 from typing import ClassVar, Literal, final
 
 import attrs
 import numpy as np
 
-from clusterkit._typing import Array, Labels, Rng
+from clusterkit._typing import Array, Floats, Labels, Rng
 from clusterkit.contracts import Labeler, Labeling, Task
 from clusterkit.contracts.labelings import NOISE, ClusterLayer, by_appearance
-from clusterkit.contracts.outcomes import MergeTrees, Outcome
+from clusterkit.contracts.outcomes import MergeTree, MergeTrees, Outcome
 from clusterkit.contracts.params import choice
-from clusterkit.families.embeddings.layer_scores import (
-    Layer,
-    best_layer,
-    distinct_layers,
-    fill,
-    layer_of,
-    layers_of,
-    shares_inside,
-)
 from clusterkit.numerics.neighbour_search import nearest_of
 from clusterkit.numerics.shapes import array, scalar
 from clusterkit.samples import Space
+from clusterkit.samples.features import NeighbourGraph
 from clusterkit.samples.transform import Transform
 
-__all__ = ["Layers", "NearestVotes"]
+__all__ = [
+    "Layer",
+    "Layers",
+    "NearestVotes",
+    "best_layer",
+    "distinct_layers",
+    "fill",
+    "layer_of",
+    "layers_of",
+    "shares_inside",
+]
 
 EQUAL = 1e-12
 """Squared distance from a training row, in units of that of the farthest neighbour that votes, up to which a row is
@@ -90,7 +103,7 @@ class Layers(Labeler[MergeTrees]):
     sides have a least number of rows, and a smaller side falls out. Several least sizes and the widest gaps of each
     tree are tried. A layer is good if it covers the rows, if the trees of several layouts agree on it, and if no merge
     is near its level; of those nearly as good as the best the one is taken that agrees most with the others
-    (`best_layer` in layer_scores.py). ``layers_`` of the estimator has them from coarse to fine.
+    (`best_layer`). ``layers_`` of the estimator has them from coarse to fine.
 
     Parameters
     ----------
@@ -161,3 +174,288 @@ class Layers(Labeler[MergeTrees]):
     def _labels(self, outcome: MergeTrees, layer: Layer) -> Labels:
         """Labels of the vertices in a layer."""
         return fill(outcome.graph, layer.labels) if self.outliers == "nearest" else layer.labels
+
+
+SHARES, LEAST = (2000, 800, 400, 200, 100, 40), 10
+"""Smallest sizes of a cluster that are tried: these fractions of the rows, and never fewer than that many."""
+
+WIDEST = 8
+"""Number of the widest gaps of each tree in whose middles a cut is tried, for each smallest size."""
+
+OFFSET = 0.02
+"""Added to similarities before their logarithm: below it two clusters are as good as unconnected."""
+
+COVERING, AGREEING = 8, 2
+"""Powers of coverage and stability in the score of a layer. A level at which many small clusters have fallen out may be
+very stable and persistent: of 200 classes of unlike sizes the 44 largest."""
+
+NEAR = 0.3
+"""Score of a layer that counts for the choice, relative to the best; see `best_layer`. From .2 to .4 the answers are as
+good on digits, Semeion, Satimage and generated sets."""
+
+COMPARED = 4096
+"""Vertices on which layers are compared with each other; their order is random."""
+
+SHOWN = 12
+"""Largest number of layers that are shown."""
+
+READ = 36
+"""Layers beyond those near the best among which the shown ones are sought."""
+
+
+@attrs.frozen(eq=False, kw_only=True)
+class _Cut:
+    """Facts about one cut of all trees; `Layer` has its labels."""
+
+    stability: float
+    persistence: float
+    coverage: float
+    least: int
+
+    @property
+    def score(self) -> float:
+        """How good the layer is, by the formula on top of this file; only a comparison has a meaning."""
+        return self.coverage**COVERING * max(self.stability, 0.0) ** AGREEING * self.persistence
+
+
+@attrs.frozen(eq=False, kw_only=True)
+class Layer(_Cut):
+    """One cut of all trees.
+
+    Parameters
+    ----------
+    labels : ndarray of shape (u,)
+        Cluster of each vertex, numbered from 0; -1 where it fell out of its cluster in most trees.
+    n_clusters : int
+    stability : float
+        Mean adjusted Rand index of the cuts of two trees; 1 for a single tree.
+    persistence : float
+        Width of the logarithm of the similarity around the cut: factor e for 1.
+    coverage : float
+        Share of the vertices that did not fall out.
+    least : int
+        Least size of a cluster.
+    """
+
+    labels: Labels
+    n_clusters: int
+
+
+@attrs.frozen(eq=False, kw_only=True)
+class _Draft(_Cut):
+    """A layer before the labels of its trees are put together.
+
+    Parameters
+    ----------
+    trees : sequence of MergeTree
+    of_communities : list of ndarray
+        Labels of the communities of each tree: those of all vertices would take much room for a hundred drafts.
+    agreement : ndarray of shape (m, m)
+        Adjusted Rand index of every two of them.
+    stability, persistence, coverage, least
+        As in `Layer`.
+    """
+
+    trees: Sequence[MergeTree]
+    of_communities: Sequence[Labels]
+    agreement: Floats
+
+    def layer(self) -> Layer:
+        """The layer."""
+        pairs = zip(self.trees, self.of_communities, strict=True)
+        labels = _majority([labels[tree.community] for tree, labels in pairs], self.agreement)
+        return Layer(
+            labels=labels,
+            n_clusters=int(labels.max(initial=-1)) + 1,
+            stability=self.stability,
+            persistence=self.persistence,
+            coverage=self.coverage,
+            least=self.least,
+        )
+
+
+def layers_of(trees: Sequence[MergeTree]) -> list[Layer]:
+    """The layers of best score, best first; none where no tree has a split into two clusters.
+
+    All that count for the choice, and as many as it takes for `SHOWN` numbers of clusters. Scores are compared before
+    the labels of the trees are put together, which costs more.
+    """
+    n = trees[0].n
+    drafts: list[_Draft] = []
+    for least in sorted({max(LEAST, n // share) for share in SHARES}):
+        cuts = _Cuts.of(trees, least)
+        heights = cuts.heights
+        if min(map(len, cuts.splits)) == 0:
+            continue
+        levels = []
+        for ascending in heights:
+            widest = np.argsort(-np.diff(ascending), kind="stable")[:WIDEST]
+            levels += [(ascending[i] + ascending[i + 1]) / 2 for i in widest]
+        if not levels:  # a single split in each tree
+            levels = [heights[0][0] + 1.0]
+        tried = set()
+        for level in levels:
+            opened = cuts.opened([int(np.searchsorted(ascending, level)) for ascending in heights])
+            if min(opened) >= 1 and opened not in tried:
+                tried.add(opened)
+                drafts.append(cuts.draft(opened))
+    drafts.sort(key=lambda draft: -draft.score)
+    layers: list[Layer] = []
+    for draft in drafts:
+        few = len(layers) < READ and len({layer.n_clusters for layer in layers}) < SHOWN and draft.score > 0
+        if few or draft.score >= NEAR * drafts[0].score:
+            layers.append(draft.layer())
+    return layers
+
+
+def layer_of(trees: Sequence[MergeTree], n_clusters: int) -> Layer:
+    """The best layer of a given number of clusters, or of the largest number that the trees allow."""
+    n = trees[0].n
+    layers: list[Layer] = []
+    for least in sorted({1, *(max(LEAST, n // share) for share in SHARES)}, reverse=True):
+        cuts = _Cuts.of(trees, least)
+        if min(map(len, cuts.splits)) >= n_clusters - 1 or (least == 1 and not layers):
+            layers.append(cuts.draft(cuts.opened([n_clusters - 1] * len(trees))).layer())
+    return max(layers, key=lambda layer: layer.score) if len(layers) > 1 else layers[0]
+
+
+def best_layer(layers: Sequence[Layer]) -> Layer:
+    """The layer that agrees best with those of nearly the best score."""
+    scores = np.array([layer.score for layer in layers])
+    near = np.flatnonzero(scores >= NEAR * scores.max())
+    agreement = _agreement([layers[int(i)].labels for i in near]) @ scores[near]
+    return layers[int(near[np.argmax(agreement)])]
+
+
+def distinct_layers(layers: Sequence[Layer], chosen: Layer) -> list[Layer]:
+    """The chosen layer and the best one of each other number of clusters, coarse to fine."""
+    best = {chosen.n_clusters: chosen}
+    for layer in sorted(layers, key=lambda layer: -layer.score):
+        if len(best) < SHOWN and layer.score > 0:
+            best.setdefault(layer.n_clusters, layer)
+    return [best[k] for k in sorted(best)]
+
+
+def _agreement(labelings: Sequence[Labels]) -> Floats:
+    """Adjusted Rand index of every two labelings, on some of the vertices, (m, m); -1 is a class."""
+    from clusterkit.families.embeddings.communities_jit import adjusted_rand
+
+    table = np.stack([labels[:COMPARED] + 1 for labels in labelings])
+    return adjusted_rand(np.ascontiguousarray(table, dtype=np.int64))
+
+
+@attrs.frozen(eq=False)
+class _Cuts:
+    """The condensed trees for one least size.
+
+    Parameters
+    ----------
+    trees : sequence of MergeTree
+    splits : list of ndarray
+        Similarities of the splits of each tree, ascending.
+    least : int
+    """
+
+    trees: Sequence[MergeTree]
+    splits: Sequence[Floats]
+    least: int
+
+    @classmethod
+    def of(cls, trees: Sequence[MergeTree], least: int) -> _Cuts:
+        from clusterkit.families.embeddings.communities_jit import cut
+
+        splits = []
+        for tree in trees:
+            labels = np.empty(len(tree.sizes), dtype=np.int64)
+            splits.append(cut(tree.merges, tree.similarity, tree.sizes, least, len(labels), labels))
+        return cls(trees, splits, least)
+
+    @cached_property
+    def heights(self) -> list[Floats]:
+        """Logarithms of the splits of each tree, and of the similarity at which equal rows would part."""
+        pairs = zip(self.trees, self.splits, strict=True)
+        return [
+            np.log(
+                (splits if tree.top == np.inf else np.append(splits, max(tree.top, splits.max(initial=0.0)))) + OFFSET
+            )
+            for tree, splits in pairs
+        ]
+
+    def opened(self, counts: Sequence[int]) -> tuple[int, ...]:
+        """Numbers of splits, each at most the number that its tree has."""
+        return tuple(min(len(splits), count) for splits, count in zip(self.splits, counts, strict=True))
+
+    def draft(self, opened: tuple[int, ...]) -> _Draft:
+        """The layer of the first splits of each tree, so many of each."""
+        from clusterkit.families.embeddings.communities_jit import cut
+
+        of_communities, widths, covered = [], [], []
+        for tree, count, ascending in zip(self.trees, opened, self.heights, strict=True):
+            labels = np.zeros(len(tree.sizes), dtype=np.int64)
+            if count:
+                cut(tree.merges, tree.similarity, tree.sizes, self.least, count, labels)
+                widths.append(ascending[min(count, len(ascending) - 1)] - ascending[count - 1])
+            covered.append(tree.sizes[labels >= 0].sum() / tree.n)
+            of_communities.append(labels)
+        pairs = zip(self.trees, of_communities, strict=True)
+        agreement = _agreement([labels[tree.community[:COMPARED]] for tree, labels in pairs])
+        others = ~np.eye(len(of_communities), dtype=bool)
+        return _Draft(
+            trees=self.trees,
+            of_communities=of_communities,
+            agreement=agreement,
+            stability=float(agreement[others].mean()) if len(of_communities) > 1 else 1.0,
+            persistence=float(np.mean(widths)) if widths else 0.0,
+            coverage=float(np.mean(covered)),
+            least=self.least,
+        )
+
+
+def _majority(labelings: Sequence[Labels], agreement: Floats) -> Labels:
+    """Labels of most labelings, named as in the one that agrees best with the others; -1 where most say so."""
+    from scipy.optimize import linear_sum_assignment
+
+    from clusterkit.families.embeddings.communities_jit import joint_counts, majority
+
+    first = int(np.argmax(agreement.sum(axis=1)))
+    reference = labelings[first]
+    if len(labelings) == 1:
+        return reference
+    k = int(reference.max()) + 1
+    counts = [int(labels.max()) + 1 for labels in labelings]
+    names = np.full((len(labelings), max(counts) + 1), -1)  # the last entry is for -1
+    for labels, count, name in zip(labelings, counts, names, strict=True):
+        one, other = linear_sum_assignment(-joint_counts(labels, reference, count, k))
+        name[one] = other
+    merged = majority(np.stack(labelings), names, first)
+    # a cluster of which most labelings know nothing is none
+    known = np.bincount(merged + 1, minlength=k + 1)[1:] > 0
+    number = np.append(np.where(known, np.cumsum(known) - 1, -1), -1)
+    return number[merged]
+
+
+def fill(graph: NeighbourGraph, labels: Labels) -> Labels:
+    """Labels of all vertices, (u,): those of -1 take that of most weight among their neighbours, round by round.
+
+    What no edge joins to a cluster goes to the largest one.
+    """
+    from clusterkit.families.embeddings.communities_jit import spread_labels
+
+    labels = labels.astype(np.int64)
+    k = int(labels.max(initial=-1)) + 1
+    if k == 0:
+        return np.zeros_like(labels)
+    largest = int(np.argmax(np.bincount(labels[labels >= 0], minlength=k)))
+    spread_labels(graph.starts, graph.tails, graph.weights, labels, k)
+    labels[labels < 0] = largest
+    return labels
+
+
+def shares_inside(graph: NeighbourGraph, labels: Labels) -> tuple[Floats, Floats]:
+    """Share of the weight of each vertex that leads to its own cluster, and that weight, (u,) each."""
+    heads = np.repeat(np.arange(graph.n), np.diff(graph.starts))
+    same = (labels[heads] == labels[graph.tails]) & (labels[heads] >= 0)
+    weights = graph.weights.astype(np.float64)
+    degrees = np.bincount(heads, weights, graph.n)
+    inside: Floats = np.bincount(heads[same], weights[same], graph.n).astype(np.float64)
+    return np.divide(inside, degrees, out=np.zeros(graph.n), where=degrees > 0), inside

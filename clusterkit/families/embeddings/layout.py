@@ -1,23 +1,41 @@
-"""Layouts of a graph of shared neighbours in few dimensions, for rows in many."""
+"""The graph of shared neighbours, and its layouts in few dimensions, for rows in many.
+
+Two rows are joined by ``|N(i) and N(j)| / |N(i) or N(j)|`` if one is a neighbour of the other (Jarvis, Patrick 1973),
+so that dense and sparse parts weigh alike. A layout (McInnes, Healy, Melville 2018, with the kernel ``1 / (1 + r²)``)
+starts from the leading eigenvectors; the graph of shared neighbours in the layout has the communities of the first one
+more clearly apart.
+"""
 
 from __future__ import annotations
 
 import warnings
-from typing import ClassVar, final
+from typing import TYPE_CHECKING, ClassVar, final
 
 import attrs
 import numpy as np
 
-from clusterkit._typing import Array, Rng
+from clusterkit._typing import Array, Indices, Rng
 from clusterkit.contracts import FeatureMap, Task, params
 from clusterkit.errors import ClusterkitWarning, counted
-from clusterkit.families.embeddings.merge_trees import layouts, neighbour_graph
-from clusterkit.numerics.neighbour_search import METHODS, nearest_of
+from clusterkit.numerics.neighbour_graph import components
+from clusterkit.numerics.neighbour_search import METHODS, canonical_order, nearest_of, nearest_rows
 from clusterkit.numerics.shapes import array, scalar
+from clusterkit.numerics.threads import limited_threads, over_rows, thread_pool
 from clusterkit.samples import EmbeddedSpace, FeatureSpace, memory
+from clusterkit.samples.features import NeighbourGraph
 from clusterkit.samples.limits import Report, notify, reuse
 
-__all__ = ["Layout", "LayoutRows"]
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+__all__ = [
+    "Layout",
+    "LayoutRows",
+    "layouts",
+    "matrix_of",
+    "neighbour_graph",
+    "weights_of",
+]
 
 EQUAL_LENGTH = 1e-3
 """Difference from 1 up to which a row has length 1, in float32 too."""
@@ -168,3 +186,112 @@ class LayoutRows:
         weights = np.where(nearest > 0.0, weights, (squared == 0.0).astype(np.float64))
         weights /= weights.sum(axis=1, keepdims=True)
         return np.einsum("ij,ijl->il", weights, self.positions[index]).astype(Y.dtype, copy=False)
+
+
+START_SWEEPS, START_DEGREE, START_SPARE, START_POWER = 4, 4, 8, 4
+"""Orthonormalisations, products between two of them, and spare columns of the iteration for the leading eigenvectors;
+each vector counts by this power of its value, as in a diffusion map. The start needs no more digits."""
+
+EXTENT = 10.0
+"""Largest coordinate of a start, as in UMAP: wide enough that clusters of the start stay apart."""
+
+JITTER = 1e-3
+"""Deviation of the noise on a start, so that rows with equal coordinates part."""
+
+EQUAL_ROWS, MOST_GROUPS = 10, 200
+"""Equal rows are a group that may be a cluster if there are as many as the smallest cluster has, and no fewer than the
+rows over the second number. Where most rows are in such groups, the distinct rows are too few to be a graph."""
+
+
+def neighbour_graph(X: Array, n_neighbors: int, rng: Rng, search: str = "auto") -> NeighbourGraph:
+    """The graph of samples X (n, d); O(n² d), less beyond `search.EXACT_WORK`; see `search.method_for`.
+
+    Where most rows are in groups of equal rows, each group is as many vertices as have only each other as neighbours,
+    as rows are that are nearly equal.
+    """
+    X = np.ascontiguousarray(X, dtype=np.float32)
+    rows, place = canonical_order(X)
+    k = min(n_neighbors, len(rows) - 1)
+    counts = np.bincount(place)
+    is_group = counts >= max(EQUAL_ROWS, len(X) // MOST_GROUPS)
+    if k and 2 * counts[is_group].sum() > len(X):
+        k = min(n_neighbors, len(X) - 1)
+        copies = np.where(is_group, k + 1, 1)
+        rows, place = np.repeat(rows, copies), (np.cumsum(copies) - copies)[place]
+    if k < 1:
+        none = np.empty(0, dtype=np.int32)
+        starts, weights = np.zeros(2, dtype=np.int32), np.empty(0, dtype=np.float32)
+        return NeighbourGraph(rows, place, none.reshape(1, 0), starts, none, weights, "exact", 1.0, None, 1)
+    near = nearest_rows(X, rows, k, rng, search)
+    edges = weights_of(near.index)
+    graph = NeighbourGraph(rows, place, near.index, *edges, near.method, near.recall, near.sketch, 1)
+    return attrs.evolve(graph, components=int(components(matrix_of(graph)).max()) + 1)
+
+
+def matrix_of(graph: NeighbourGraph) -> csr_array:
+    """The weights as a sparse array of scipy, (u, u), which shares their memory."""
+    from scipy.sparse import csr_array
+
+    return csr_array((graph.weights, graph.tails, graph.starts), shape=(graph.n, graph.n))
+
+
+def weights_of(index: Indices) -> tuple[Indices, Indices, Array]:
+    """Symmetric weights of shared neighbours: starts, tails and weights of the edges of each vertex."""
+    from clusterkit.numerics.neighbour_search_jit import shared_weights, symmetric
+
+    n, k = index.shape
+    weights = np.empty((n, k), dtype=np.float32)
+    over_rows(lambda begin, end: shared_weights(index, weights, begin, end), n, 2 * k * k)
+    return symmetric(index, weights)
+
+
+def layouts(graph: NeighbourGraph, epochs: int, negatives: int, seeds: list[int], rng: Rng) -> list[Array]:
+    """Coordinates of the vertices in one layout for each seed, (u, r) float32 each.
+
+    The layouts are made side by side by threads; each is the work of one of them, so that its bits do not depend on
+    their number.
+    """
+    from clusterkit.families.embeddings.layout_jit import DIMENSIONS, spread
+
+    count = len(seeds)
+    if graph.n < 3:
+        return [np.arange(graph.n, dtype=np.float32)[:, None] * np.ones(DIMENSIONS, np.float32) for _ in range(count)]
+    with limited_threads(0):
+        begin = _leading_coordinates(graph, DIMENSIONS, rng)
+    largest = graph.weights.max()
+    every = largest / graph.weights
+    used = every < epochs  # edges that would never be used
+    heads = np.repeat(np.arange(graph.n, dtype=np.int32), np.diff(graph.starts))[used]
+    tails, every = graph.tails[used], every[used].astype(np.float32)
+    placed: list[Array] = [begin] * count
+
+    def make(first: int, last: int) -> None:
+        for number in range(first, last):
+            noise = np.random.default_rng(seeds[number]).standard_normal(begin.shape, dtype=np.float32)
+            Y = np.ascontiguousarray(begin + np.float32(JITTER) * noise)
+            spread(Y, heads, tails, every, epochs, negatives, seeds[number])
+            placed[number] = Y
+
+    with thread_pool() as over:
+        over(make, 0, count, 10**9)
+    return [Y[graph.place[graph.rows]] for Y in placed]
+
+
+def _leading_coordinates(graph: NeighbourGraph, count: int, rng: Rng) -> Array:
+    """Leading eigenvectors of ``D^(-1/2) W D^(-1/2)`` but the first, as coordinates of a diffusion map, (u, count)."""
+    from scipy.sparse import diags_array
+
+    W, n = matrix_of(graph), graph.n
+    roots = (1.0 / np.sqrt(np.maximum(np.asarray(W.sum(axis=1)).reshape(-1), 1e-9))).astype(np.float32)
+    S = (diags_array(roots) @ W @ diags_array(roots)).tocsr()
+    Q = rng.standard_normal((n, min(n, count + 1 + START_SPARE)), dtype=np.float32)
+    for _ in range(START_SWEEPS):
+        for _ in range(START_DEGREE):
+            Q = np.float32(0.5) * (Q + S @ Q)
+        Q = np.linalg.qr(Q)[0]
+    values, V = np.linalg.eigh(Q.T @ (S @ Q))
+    leading = np.argsort(-values, kind="stable")[1 : count + 1]
+    F = np.zeros((n, count), dtype=np.float32)
+    F[:, : len(leading)] = (Q @ V[:, leading]) * roots[:, None] * np.clip(values[leading], 0.0, 1.0) ** START_POWER
+    F -= F.mean(axis=0)
+    return np.float32(EXTENT) * F / np.float32(max(float(np.abs(F).max()), 1e-9))

@@ -1,4 +1,7 @@
-"""Merge trees of the communities of a graph of shared neighbours."""
+"""The tree in which communities of a graph of shared neighbours merge.
+
+Small communities (Blondel et al. 2008) merge by the similarity of Bonald et al. (2018).
+"""
 
 from __future__ import annotations
 
@@ -8,17 +11,21 @@ from typing import ClassVar, final
 import attrs
 import numpy as np
 
-from clusterkit._typing import Array, Rng
+from clusterkit._typing import Array, Indices, Labels, Rng
 from clusterkit.contracts import Path, Prepared, Solver, Task, params
-from clusterkit.contracts.outcomes import Ending, MergeTrees, Outcome, Status
-from clusterkit.families.embeddings.merge_trees import joined_by_distance, merge_tree, neighbour_graph
-from clusterkit.numerics.graph_records import MergeTree, NeighbourGraph
-from clusterkit.numerics.threads import available, thread_pool
+from clusterkit.contracts.outcomes import Ending, MergeTree, MergeTrees, Outcome, Status
+from clusterkit.families.embeddings.layout import neighbour_graph, weights_of
+from clusterkit.numerics.threads import available, over_rows, thread_pool
 from clusterkit.samples import EmbeddedSpace, FeatureSpace, Space, memory
 from clusterkit.samples.coding import Coded
+from clusterkit.samples.features import NeighbourGraph
 from clusterkit.samples.limits import Report, notify, reuse
 
-__all__ = ["Paris"]
+__all__ = [
+    "Paris",
+    "joined_by_distance",
+    "merge_tree",
+]
 
 BYTES_A_NEIGHBOUR = 48
 """Bytes that a row takes for each neighbour while its tree is made: lists of the nearest, and edges in both
@@ -124,3 +131,122 @@ class _PreparedParis(Prepared):
     def objective(self, targets: Coded | None, outcome: Outcome) -> Array | None:
         """None: trees are not compared."""
         return None
+
+
+SMALLEST_COMMUNITIES, MOST_RESOLUTION = 100, 300.0
+"""The communities that are merged have about so many rows: the resolution is n over it, up to the second number."""
+
+
+DIGITS = np.float32(2**24)
+"""Weights of a merge tree are multiples of one over this: the sum of a hundred million of them is exact."""
+
+FEW = 500
+"""Rows up to which every row is a community of its own, so that any number of clusters can be cut from the tree."""
+
+
+def merge_tree(graph: NeighbourGraph, Y: Array | None, rng: Rng) -> MergeTree:
+    """The merge tree of the shared neighbours in a layout Y (u, r), or of those of the graph where it is None."""
+    from clusterkit.families.embeddings.communities_jit import merge_all, sums_between
+
+    n, index = graph.n, graph.index
+    if n < 3:
+        return MergeTree(np.arange(n), np.array([[0, 1]])[: n - 1], np.ones(n - 1), np.ones(n))
+    starts, tails, weights = weights_of(index if Y is None else _nearest_in(Y, index))
+    # rounded to so few digits that their sums are exact, and so the same in any order
+    weights = np.rint(weights * DIGITS) / np.float64(DIGITS)
+    edges = starts, tails, weights
+    community: Labels = np.arange(n)
+    if n > FEW:
+        community = _small_communities(*edges, min(n / SMALLEST_COMMUNITIES, MOST_RESOLUTION), rng)
+    sizes, top = np.ones(n), np.inf
+    first = graph.place[graph.rows]
+    copies = np.flatnonzero(first != np.arange(n))
+    if len(copies):  # the vertices of equal rows never part
+        community = np.unique(community[first], return_inverse=True)[1]
+        sizes = np.bincount(graph.place, minlength=n).astype(np.float64)
+    m = int(community.max()) + 1
+    edges = sums_between(*edges, community, m)
+    volumes = _degrees(*edges)
+    total = volumes.sum()
+    if len(copies):
+        top = float(total / volumes[community[copies]].max())
+    pairs, similar = merge_all(*edges, volumes)
+    order = np.argsort(-similar, kind="stable")
+    names = np.arange(2 * m - 1)
+    names[m + order] = m + np.arange(m - 1)
+    return MergeTree(
+        community, names[pairs[order]], similar[order] * total, np.bincount(community, sizes).astype(np.float64), top
+    )
+
+
+def joined_by_distance(tree: MergeTree, rows: Array) -> MergeTree:
+    """The tree, of which parts without an edge between them merge by the mean distance of their means.
+
+    The graph says nothing of the order of these merges, on which clusters depend that are fewer than the parts.
+
+    Parameters
+    ----------
+    tree : MergeTree
+    rows : ndarray of shape (u, d)
+        The rows of the vertices.
+    """
+    from scipy.cluster.hierarchy import linkage
+
+    m, last = len(tree.sizes), int((tree.similarity > 0.0).sum())
+    root = np.arange(m + last)
+    for t in range(last - 1, -1, -1):
+        root[tree.merges[t]] = root[m + t]
+    roots, part = np.unique(root, return_inverse=True)
+    if not 2 < len(roots) <= FEW:
+        return tree
+    of_rows = part[:m][tree.community]
+    means = np.stack([rows[of_rows == number].mean(axis=0, dtype=np.float64) for number in range(len(roots))])
+    names = np.concatenate([roots, np.arange(m + last, 2 * m - 1)])
+    joined = names[linkage(means, "average")[:, :2].astype(np.intp)]
+    return attrs.evolve(tree, merges=np.concatenate([tree.merges[:last], joined]))
+
+
+def _nearest_in(Y: Array, index: Indices) -> Indices:
+    """The nearest of each vertex in a layout Y (u, r) among its neighbours and theirs, (u, k)."""
+    from clusterkit.families.embeddings.layout_jit import nearest_in_layout
+
+    n, k = index.shape
+    nearest = np.full((n, k), -1, dtype=np.int32)
+    similar = np.full((n, k), -np.inf, dtype=np.float32)
+    over_rows(lambda begin, end: nearest_in_layout(Y, index, similar, nearest, begin, end), n, 4 * k * k)
+    return nearest
+
+
+def _degrees(starts: Indices, tails: Indices, weights: Array) -> Array:
+    """Sums of the weights of each vertex, (m,); none is without an edge."""
+    return np.add.reduceat(weights, starts[:-1])
+
+
+def _small_communities(starts: Indices, tails: Indices, weights: Array, gamma: float, rng: Rng) -> Labels:
+    """Communities of largest modularity at the resolution gamma, by the Louvain method, (n,)."""
+    from clusterkit.families.embeddings.communities_jit import sums_between
+
+    n = len(starts) - 1
+    labels: Labels = np.arange(n)
+    edges = starts, tails, weights
+    while True:
+        m = len(edges[0]) - 1
+        moved = _moved(*edges, np.arange(m), gamma, rng)
+        count = int(moved.max()) + 1
+        if count == m:
+            break
+        labels, edges = moved[labels], sums_between(*edges, moved, count)
+    # vertices that a merge of their community left in the wrong one
+    return _moved(starts, tails, weights, labels, gamma, rng)
+
+
+def _moved(starts: Indices, tails: Indices, weights: Array, labels: Labels, gamma: float, rng: Rng) -> Labels:
+    """Labels after moves of single vertices, numbered anew from 0."""
+    from clusterkit.families.embeddings.communities_jit import move_all
+
+    degrees = _degrees(starts, tails, weights)
+    labels, totals = labels.copy(), np.zeros(len(labels))
+    totals[: labels.max() + 1] = np.bincount(labels, degrees)
+    move_all(starts, tails, weights, degrees, labels, totals, gamma, rng.permutation(len(labels)))
+    number = np.cumsum(np.bincount(labels, minlength=len(labels)) > 0) - 1
+    return number[labels]

@@ -2,9 +2,8 @@
 
 Recipes: ``equal-clustering``, ``geoclust``.
 
-- ``equal.py``: `Equal`, `GeoClust`, centres that drift until clusters have even sizes. Wen, Lu, Zhao (2005). The
-  sweeps are in ``drift.py`` and ``drift_jit.py``, the slower steps at the end in ``fade.py``.
-- ``equal_parts.py``: both as first labels.
+- ``equal.py``: `Equal`, `GeoClust`, centres that drift until clusters have even sizes, and both as first labels. Wen,
+  Lu, Zhao (2005). The sweeps are in ``drift.py`` and ``drift_jit.py``, the slower steps at the end in ``fade.py``.
 """
 
 from __future__ import annotations
@@ -27,8 +26,8 @@ def clusterkit_solvers() -> dict[str, str]:
 def clusterkit_partitioners() -> dict[str, str]:
     """Partitioners by name."""
     return {
-        "equal": "clusterkit.families.equal.equal_parts:EqualParts",
-        "geoclust": "clusterkit.families.equal.equal_parts:GeoClustParts",
+        "equal": "clusterkit.families.equal.equal:EqualParts",
+        "geoclust": "clusterkit.families.equal.equal:GeoClustParts",
     }
 
 
@@ -45,5 +44,5 @@ def clusterkit_recipes() -> dict[str, str]:
 def clusterkit_savables() -> dict[str, str]:
     """Classes other than stages that a saved model may contain, by their names in the file."""
     return {
-        "Nearness": "clusterkit.families.equal._drifting_centres:Nearness",
+        "Nearness": "clusterkit.families.equal.equal:Nearness",
     }

@@ -1,26 +1,36 @@
 """Equal clustering and GeoClust: clusters of nearly equal size, each of the rows nearest to its centre.
 
-GeoClust moves centres by quotients of cluster sizes; equal clustering bounds these quotients.
+GeoClust moves centres by quotients of cluster sizes; equal clustering bounds these quotients. Both are
+solvers, whose scores are minus squared distances to the final centres (`_PreparedDrift`), and partitioners.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar, final
+from typing import Any, ClassVar, Literal, final
 
 import attrs
+import numpy as np
 
-from clusterkit._typing import Rng
-from clusterkit.contracts import Path, Prepared, Solver, Task, params
-from clusterkit.contracts.outcomes import Scores
-from clusterkit.families.equal._drifting_centres import PreparedDrift
-from clusterkit.families.equal.drift import MOST_ITERATIONS, DriftRule
-from clusterkit.samples import FeatureSpace, Space
-from clusterkit.samples.coding import Coding
+from clusterkit._typing import Array, Indices, Labels, Rng
+from clusterkit.contracts import Partitioner, Path, Prepared, Solver, Task, params
+from clusterkit.contracts.outcomes import Ending, Outcome, Scores, Status
+from clusterkit.errors import InvalidData
+from clusterkit.families.equal.drift import MOST_ITERATIONS, DriftRule, Parts, even_out, minus_distances
+from clusterkit.families.equal.fade import find_even_parts
+from clusterkit.numerics.shapes import array
+from clusterkit.samples import FeatureSpace, Space, memory
+from clusterkit.samples.coding import Coded, Coding
+from clusterkit.samples.limits import Report, notify
+from clusterkit.samples.transform import Transform
 
 __all__ = [
     "Equal",
+    "EqualParts",
     "GeoClust",
+    "GeoClustParts",
+    "Nearness",
+    "equal_parts",
 ]
 
 
@@ -121,7 +131,7 @@ class Equal(Solver):
 def _prepare(spec: Equal, space: FeatureSpace, task: Task, rng: Rng) -> Prepared:
     """Bind the rule to the space; the features are computed when a start begins."""
     rule = DriftRule.of(spec.parameters())
-    return PreparedDrift(spec.name, rule, space, task.k)
+    return _PreparedDrift(spec.name, rule, space, task.k)
 
 
 @final
@@ -185,4 +195,249 @@ class GeoClust(Solver):
 def _prepare_geoclust(spec: GeoClust, space: FeatureSpace, task: Task, rng: Rng) -> Prepared:
     """Bind the rule to the space; the features are computed when a start begins."""
     rule = DriftRule.of(spec.parameters(), original=True)
-    return PreparedDrift(spec.name, rule, space, task.k)
+    return _PreparedDrift(spec.name, rule, space, task.k)
+
+
+@final
+@attrs.frozen(eq=False)
+class _PreparedDrift(Prepared):
+    """A rule for moving centres, bound to a feature space.
+
+    Parameters
+    ----------
+    name : str
+        Name of the solver.
+    rule : DriftRule
+    space : FeatureSpace
+    m : int
+        Number of clusters.
+    """
+
+    name: str
+    rule: DriftRule
+    space: FeatureSpace
+    m: int
+
+    @property
+    def resolved(self) -> Mapping[str, Any]:
+        return {"step": self.rule.step_for(self.m), "size_tol": self.rule.tolerance_for(self.space.n, self.m)}
+
+    def objective(self, targets: Coded | None, outcome: Outcome) -> Array | None:
+        """Imbalance of the labels: the largest difference of a cluster size from ``n // k``."""
+        assert outcome.status is not None
+        return np.array([outcome.status.objective])
+
+    def solve(self, targets: Coded | None, previous: Outcome | None, rng: Rng) -> Scores:
+        n, m = self.space.n, self.m
+        if m == 1:
+            return self._single_cluster()
+        memory.require(8 * n * self.space.width, f"the {n} x {self.space.width} feature matrix", "Use fewer features.")
+
+        def report(iterations: int, imbalance: float) -> None:
+            notify(Report(self.name, iterations, self.rule.max_iter, imbalance))
+
+        parts = find_even_parts(self.space.rows(), m, self.rule, rng, report)
+        extend = Nearness(self.space.transform, parts.centres, np.zeros(m))
+        rows: Array = np.empty((n, m))
+        for block, H in self.space.blocks():
+            rows[block] = extend.of_features(H)
+        facts: dict[str, Any] = {}
+        tied = 0
+        if self.rule.repair:
+            rows, offsets, moved, tied = even_out(rows)
+            extend = attrs.evolve(extend, offsets=offsets)
+            facts = {"repaired": True, "moved": moved, "tied": tied}
+        return Scores(rows, extend, status=self._status(parts, rows, facts, exact=tied == 0))
+
+    def _single_cluster(self) -> Scores:
+        centre: Array = self.space.rows().astype(np.float64).mean(axis=0)[None]
+        extend = Nearness(self.space.transform, centre, np.zeros(1))
+        facts = {"sizes": (self.space.n,), "imbalance": 0, "best_iteration": 0, "starts": 0}
+        status = Status(0, Ending.CONVERGED, "one cluster: there is nothing to divide", (), facts, objective=0.0)
+        return Scores(extend.of_features(self.space.rows()), extend, status=status)
+
+    def _status(self, parts: Parts, rows: Array, repair: Mapping[str, Any], exact: bool) -> Status:
+        """The status of a fit. Sizes are counted from the labels; the sizes in the loop agree with them up to ties."""
+        n, m = rows.shape
+        sizes = np.bincount(np.argmax(rows, axis=1), minlength=m)
+        facts: dict[str, Any] = {
+            "sizes": tuple(sizes.tolist()),
+            "imbalance": int(np.abs(sizes - n // m).max()),
+            "best_iteration": parts.iteration,
+            "starts": parts.starts,
+            **repair,
+        }
+        history = tuple(parts.imbalances.astype(float).tolist())
+        if parts.converged:
+            ending = Ending.SETTLED
+        elif parts.interrupted:
+            ending = Ending.INTERRUPTED
+        else:
+            ending = Ending.STALLED if len(history) < self.rule.max_iter else Ending.OUT_OF_ITERATIONS
+        return Status(
+            len(history),
+            ending,
+            parts.reason,
+            history,
+            facts,
+            predicts_labels=exact,
+            objective=float(facts["imbalance"]),
+        )
+
+
+@final
+@attrs.frozen(eq=False)
+class Nearness:
+    """Scores of new samples: minus squared distances to the centres, plus the offsets of a repair.
+
+    Parameters
+    ----------
+    transform : Transform
+        Maps raw rows to features.
+    centres : ndarray of shape (k, L)
+    offsets : ndarray of shape (k,)
+        Zeros unless the sizes were repaired.
+    """
+
+    transform: Transform
+    centres: Array = attrs.field(validator=array("k L"))
+    offsets: Array = attrs.field(validator=array("k"))
+
+    def __call__(self, Y: Array) -> Array:
+        """Scores of raw rows, (m, d) to (m, k), float64, in blocks."""
+        rows = np.empty((len(Y), len(self.centres)))
+        for block, H in self.transform.blocks(Y):
+            rows[block] = self.of_features(H)
+        return rows
+
+    def of_features(self, H: Array) -> Array:
+        """Scores of features, (m, L) to (m, k)."""
+        return minus_distances(H, self.centres, self.offsets)
+
+    def columns(self, index: slice | Indices) -> Nearness:
+        """Scores of a part of the centres."""
+        return attrs.evolve(self, centres=self.centres[index], offsets=self.offsets[index])
+
+
+def equal_parts(stage: Partitioner, rule: DriftRule, X: Array, k: int, rng: Rng) -> Labels:
+    """Labels of rows (n, d), by a rule for moving centres.
+
+    Every part gets a row if there are k rows. Raises `InvalidData` if there are fewer, and KeyboardInterrupt if the
+    search was interrupted.
+    """
+    if len(X) < k:
+        raise InvalidData(f"partitioner '{stage.name}': {len(X)} rows cannot make {k} parts")
+    if k == 1:
+        return np.zeros(len(X), dtype=np.intp)
+
+    def report(iterations: int, imbalance: float) -> None:
+        notify(Report(stage.name, iterations, rule.max_iter, imbalance))
+
+    parts = find_even_parts(X, k, rule, rng, report)
+    if parts.interrupted:
+        raise KeyboardInterrupt
+    scores = minus_distances(X, parts.centres, np.zeros(k))
+    labels = np.argmax(even_out(scores)[0] if rule.repair else scores, axis=1)
+    _fill_empty_parts(labels, scores, k)
+    return labels
+
+
+def _fill_empty_parts(labels: Labels, scores: Array, k: int) -> None:
+    """Move one row to every empty part: the row farthest from its centre, out of a part with several rows."""
+    sizes = np.bincount(labels, minlength=k)
+    closeness = scores[np.arange(len(labels)), labels]
+    for part in np.flatnonzero(sizes == 0):
+        row = int(np.argmin(np.where(sizes[labels] > 1, closeness, np.inf)))
+        sizes[labels[row]] -= 1
+        sizes[part] = 1
+        labels[row], closeness[row] = part, 0.0
+
+
+@final
+@attrs.frozen
+class EqualParts(Partitioner[FeatureSpace]):
+    """Parts of nearly equal size, each of the rows nearest to its centre, by the rule of the solver `equal`.
+
+    Choose it for the modules of a min-max modular classifier, or as a start of methods with a balance. The cost is that
+    of the solver. The update is in drift_jit.py (`_coefficients`, `_move`).
+
+    Parameters
+    ----------
+    step : float or None, default None
+    max_ratio : float, default 3
+    size_tol : int or None, default None
+    max_iter : int, default 6000
+    restarts : int, default 1
+    fade : bool, default True
+    repair : bool, default False
+    strict : bool, default False
+        Parameters of the solver `equal`; the paper calls the first three α, l and ε.
+
+    Notes
+    -----
+    An empty part receives the row that is farthest from its centre, out of the parts with more than one row.
+
+    References
+    ----------
+    Wen, Lu, Zhao (2005), Equal clustering makes min-max modular support vector machine more efficient, International
+    Conference on Neural Information Processing.
+    """
+
+    name: ClassVar[str] = "equal"
+    sees: ClassVar[Literal["input", "space"]] = "input"
+
+    step: float | None = params.real(None, above=0.0, optional=True)
+    max_ratio: float = params.real(3.0, at_least=1.0)
+    size_tol: int | None = params.integer(None, at_least=0, optional=True)
+    max_iter: int = params.integer(6000, at_least=1, at_most=MOST_ITERATIONS)
+    restarts: int = params.integer(1, at_least=0, at_most=params.MOST_REPEATS)
+    fade: bool = params.flag(True)
+    repair: bool = params.flag(False)
+    strict: bool = params.flag(False)
+
+    def start(self, samples: FeatureSpace, task: Task, rng: Rng) -> Labels:
+        """Labels of the rows."""
+        rule = DriftRule.of(self.parameters())
+        return equal_parts(self, rule, samples.points, task.k, rng)
+
+
+@final
+@attrs.frozen
+class GeoClustParts(Partitioner[FeatureSpace]):
+    """Parts of the rows, each of the rows nearest to its centre, by the rule of the solver `geoclust`.
+
+    Choose it for comparisons with `equal`. The cost is that of the solver. The update is in
+    drift_jit.py (`_coefficients` with ``original=True``, `_move`).
+
+    Parameters
+    ----------
+    step : float or None, default None
+    size_tol : int or None, default None
+    max_iter : int, default 6000
+    restarts : int, default 0
+    repair : bool, default False
+        Parameters of the solver `geoclust`; the paper calls the first two α and ε.
+
+    Notes
+    -----
+    An empty part receives the row that is farthest from its centre, out of the parts with more than one row.
+
+    References
+    ----------
+    Wen, Lu, Zhao (2005), Equal clustering makes min-max modular support vector machine more efficient, International
+    Conference on Neural Information Processing.
+    """
+
+    name: ClassVar[str] = "geoclust"
+    sees: ClassVar[Literal["input", "space"]] = "input"
+
+    step: float | None = params.real(None, above=0.0, optional=True)
+    size_tol: int | None = params.integer(None, at_least=0, optional=True)
+    max_iter: int = params.integer(6000, at_least=1, at_most=MOST_ITERATIONS)
+    restarts: int = params.integer(0, at_least=0, at_most=params.MOST_REPEATS)
+    repair: bool = params.flag(False)
+
+    def start(self, samples: FeatureSpace, task: Task, rng: Rng) -> Labels:
+        """Labels of the rows."""
+        rule = DriftRule.of(self.parameters(), original=True)
+        return equal_parts(self, rule, samples.points, task.k, rng)

@@ -17,11 +17,10 @@ from clusterkit.contracts import Path, Prepared, Solver, Task, params
 from clusterkit.contracts.outcomes import KernelRows, LinearRows, Outcome, Scores
 from clusterkit.contracts.pass_solver import Finished, PassSolver, RowFunction
 from clusterkit.numerics.threads import limited_threads
-from clusterkit.numerics.triangles import packed_upper, upper_of
 from clusterkit.samples import FeatureSpace, KernelSpace, Space
 from clusterkit.samples.array_libraries import BlockFunction, array_namespace, device_copy, is_device_array, move_to
 from clusterkit.samples.coding import Coded, Coding
-from clusterkit.samples.sums import Sums, target_sums
+from clusterkit.samples.sums import Sums, packed_upper, target_sums, upper_of
 from clusterkit.samples.transform import Transform
 
 __all__ = [

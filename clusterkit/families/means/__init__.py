@@ -5,8 +5,8 @@ Recipes: ``kmeans``, ``cmeans``, ``kernel-kmeans``, ``elm-kmeans``, ``fuzzy-cmea
 - ``kmeans.py``: `Centroids`, ``min Σ_i ‖h_i - c_{y_i}‖²`` on features and in the space of a kernel. Lloyd (1982). Sums
   by clusters are in ``_class_means.py``, distances in ``_geometry.py``, bounds that save distances in ``_hamerly.py``.
 - ``fuzzy_cmeans.py``: `FuzzyCMeans`, ``min Σ_ij u_ij^m ‖h_i - c_j‖²``. Bezdek (1981).
-- ``seeds.py``: first centres, k-means++ (Arthur, Vassilvitskii 2007), and k-means|| by passes in
-  ``_kmeans_parallel.py``. ``kmeans_starts.py``: first labels by k-means on the rows.
+- ``starts.py``: first centres, k-means++ (Arthur, Vassilvitskii 2007), and k-means|| by passes in
+  ``_kmeans_parallel.py``; first labels by k-means on the rows.
 - ``rows_kmeans.py``: labels of an embedding by k-means on its rows.
 """
 
@@ -38,9 +38,9 @@ def clusterkit_labelers() -> dict[str, str]:
 def clusterkit_partitioners() -> dict[str, str]:
     """Partitioners by name."""
     return {
-        "kmeans": "clusterkit.families.means.kmeans_starts:KMeans",
-        "kmeans_mapped": "clusterkit.families.means.kmeans_starts:KMeansMapped",
-        "seeds": "clusterkit.families.means.seeds:Seeded",
+        "kmeans": "clusterkit.families.means.starts:KMeans",
+        "kmeans_mapped": "clusterkit.families.means.starts:KMeansMapped",
+        "seeds": "clusterkit.families.means.starts:Seeded",
     }
 
 

@@ -40,7 +40,7 @@ __all__ = [
 @final
 @attrs.frozen
 class ExactSums:
-    """Class sums without rounding errors, on the two grids of `clusterkit.numerics.exact_sums_jit`.
+    """Class sums without rounding errors, on the two grids of `clusterkit.families.means._loops_jit`.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ class ExactSums:
     @classmethod
     def of(cls, about: FeatureGeometry) -> ExactSums:
         """Grids that are fine enough for samples with this spread about their mean."""
-        from clusterkit.numerics.exact_sums_jit import grids
+        from clusterkit.families.means._loops_jit import grids
 
         radius = float(np.sqrt(about.radii.largest)) * (1.0 + 1e-3)  # (room for the rounding errors of distances)
         largest = radius + float(np.abs(about.origin).max(initial=0.0))
@@ -66,13 +66,13 @@ class ExactSums:
 
     def add(self, parts: list[Array], H: Array, labels: Labels) -> None:
         """Add the rows of H (b, L) to the sums of their classes."""
-        from clusterkit.numerics.exact_sums_jit import add_rows
+        from clusterkit.families.means._loops_jit import add_rows
 
         add_rows(np.ascontiguousarray(H), labels, self.coarse, self.fine, *parts)
 
     def move(self, parts: list[Array], H: Array, index: Indices, old: Labels, new: Labels) -> None:
         """Take rows of H from their old classes to their new ones."""
-        from clusterkit.numerics.exact_sums_jit import move_rows
+        from clusterkit.families.means._loops_jit import move_rows
 
         move_rows(np.ascontiguousarray(H), index, old, new, self.coarse, self.fine, *parts)
 

@@ -207,7 +207,7 @@ def scattered_centres(
     """Centres (k, L) by k-means||: `ROUNDS` passes that draw rows far from those drawn before, and one to weigh them.
 
     Each pass draws 2 k rows with probabilities in proportion to their squared distances from the nearest row drawn
-    before, by exponential keys (`clusterkit.numerics.draws_jit`), so that one pass is enough. The rows drawn are
+    before, by exponential keys (`clusterkit.families.means._loops_jit`), so that one pass is enough. The rows drawn are
     weighted by the rows nearest to them and clustered in memory, by the best of `n_init` starts of weighted k-means++.
     With `weights` (n,) the rows are drawn, and count, in proportion to these as well.
 
@@ -264,7 +264,7 @@ class _Draw(BlockFunction):
     weights: Array | None = None
 
     def __call__(self, rows: slice, H: Array) -> _Drawn:
-        from clusterkit.numerics.draws_jit import smallest_keys
+        from clusterkit.families.means._loops_jit import smallest_keys
 
         # rows at distance 0 are candidates already, or equal to one: they are not drawn
         distances = self.nearest.distances(rows, H)

@@ -5,8 +5,7 @@
 - ``pca.py``, ``scaling.py`` (z-scores, ranges, unit rows), ``log_tfidf.py`` (counts of words), ``sphere.py`` (places on
   the earth).
 - ``codecs.py``: labels from scores, ``label_i = argmin_j cost_j(f(x_i))``, with costs that belong to the coding of the
-  solver's targets: signs, numbers on a line, unit vectors.
-- ``most_probable.py``: the largest posterior of a mixture.
+  solver's targets: signs, numbers on a line, unit vectors. The largest posterior of a mixture.
 - ``band.py``, ``transport.py``, ``links.py``: labels of least total cost under bounds on sizes and under links.
 - ``random.py``: random first labels.
 """
@@ -42,7 +41,7 @@ def clusterkit_labelers() -> dict[str, str]:
         "argmax": "clusterkit.families.shared.codecs:Argmax",
         "bias_threshold": "clusterkit.families.shared.codecs:BiasThreshold",
         "interval": "clusterkit.families.shared.codecs:Interval",
-        "most_probable": "clusterkit.families.shared.most_probable:MostProbable",
+        "most_probable": "clusterkit.families.shared.codecs:MostProbable",
         "threshold": "clusterkit.families.shared.codecs:Threshold",
     }
 

@@ -19,11 +19,13 @@ from clusterkit.contracts import BalanceDecision, Balancer, Costs, Task, params
 from clusterkit.contracts.balancer import Limit, limit_of
 from clusterkit.contracts.params import LARGEST, as_float
 from clusterkit.errors import Infeasible
-from clusterkit.families.shared._cheapest import CheapestSizes
 from clusterkit.families.shared.links import sized_decision
+from clusterkit.samples.array_libraries import array_namespace, class_counts
+from clusterkit.samples.sums import Sums
 
 __all__ = [
     "Band",
+    "CheapestSizes",
     "rows_of",
     "slack_problem",
     "smallest",
@@ -201,3 +203,22 @@ class _Moved:
         values, members = self.losses(rows, costs)
         labels[members[self.limit.below(values, members)] - rows.start] = self.losses.q
         return labels
+
+
+@final
+@attrs.frozen(eq=False)
+class CheapestSizes:
+    """Part of a pass: how many rows have each label as their cheapest.
+
+    Parameters
+    ----------
+    k : int
+    """
+
+    array_api: ClassVar[bool] = True
+
+    k: int
+
+    def __call__(self, rows: slice, costs: Array) -> Sums:
+        """Sizes of a block, (k,)."""
+        return Sums.of(class_counts(array_namespace(costs).argmin(costs, axis=1), self.k))

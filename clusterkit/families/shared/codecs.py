@@ -9,6 +9,8 @@ label is ``argmin_j cost_j(f)``, ties to the lowest number; a balancer may chang
 * `Interval`: k clusters on a line, targets 1..k, the interval that f falls in.
 * `Argmax`: k clusters, targets e_j, the column with the largest score.
 
+`MostProbable` is no codec: it reads the component of largest posterior of a mixture, which may have chosen k itself.
+
 The mathematics is in the methods `costs` and `calibrate` of each class. Source of the codings: Zhang, Xia, Liu, Zhang
 (2013), Extreme maximum margin clustering, IEICE Trans., section 3.
 """
@@ -20,9 +22,11 @@ from typing import ClassVar, Self, final
 import attrs
 import numpy as np
 
-from clusterkit._typing import Array
-from clusterkit.contracts import Codec, Task, params
+from clusterkit._typing import Array, Rng
+from clusterkit.contracts import Codec, Decoder, Labeler, Labeling, Task, params
+from clusterkit.contracts.outcomes import MixtureScores, Outcome
 from clusterkit.numerics.losses import LOSSES, SortedScores
+from clusterkit.samples import Space
 from clusterkit.samples.array_libraries import array_namespace
 from clusterkit.samples.coding import Coding
 
@@ -30,6 +34,7 @@ __all__ = [
     "Argmax",
     "BiasThreshold",
     "Interval",
+    "MostProbable",
     "Threshold",
 ]
 
@@ -254,3 +259,29 @@ class Threshold(Codec):
     def calibrate(self, rows: Array, task: Task) -> Self:
         """This codec itself: it has nothing to fit."""
         return self
+
+
+@final
+@attrs.frozen
+class MostProbable(Labeler[MixtureScores]):
+    """Cluster of the most probable component, ties to the first; as many clusters as components that are it anywhere.
+
+    Choose it for `mixed_mixture` where the number of clusters is not given; the posteriors are the memberships. O(n k).
+    """
+
+    name: ClassVar[str] = "most_probable"
+    synonyms: ClassVar[tuple[str, ...]] = ("posterior", "component")
+    consumes: ClassVar[type[Outcome]] = MixtureScores
+    linked: ClassVar[bool] = True
+    finds_k: ClassVar[bool] = True
+    takes_k: ClassVar[bool] = True
+
+    def label(self, outcome: MixtureScores, space: Space, task: Task, rng: Rng) -> Labeling:
+        """Largest of the posteriors, (n, k), or with links the cheapest of their logarithms that keep these."""
+        labels = np.argmax(outcome.rows, axis=1)
+        if task.links is not None:
+            costs = -np.log(np.maximum(outcome.rows, np.finfo(outcome.rows.dtype).tiny))
+            labels, _ = task.links.cheapest("labeler 'most_probable'", costs, labels)
+        predict = None if outcome.extend is None else Decoder(Argmax(), outcome.extend, None, outcome.q)
+        exact = outcome.exact_on_training and task.links is None
+        return Labeling(labels, predict, exact=exact, memberships=outcome.rows if outcome.are_memberships else None)

@@ -75,7 +75,7 @@ def sized_decision(name: str, costs: Costs, task: Task, low: Sizes, high: Sizes)
     Infeasible
         If there are no such labels, or none were found.
     """
-    from clusterkit.numerics.linked.sizes import SizedProblem, cheapest_sized
+    from clusterkit.numerics.linked.labels import SizedProblem, cheapest_sized
     from clusterkit.numerics.transport_jit import audit
 
     table, weights, links = costs.table(), task.sample_weight, task.links

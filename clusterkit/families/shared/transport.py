@@ -23,8 +23,7 @@ import numpy as np
 from clusterkit._typing import Array, Counts, Indices, Labels, Mask, Sizes
 from clusterkit.contracts import BalanceDecision, Balancer, Costs, CostTable, Task, params
 from clusterkit.contracts.params import is_count
-from clusterkit.errors import Infeasible, InvalidParameter
-from clusterkit.families.shared._cheapest import Present
+from clusterkit.errors import Infeasible, InvalidData, InvalidParameter
 from clusterkit.families.shared.links import sized_decision
 from clusterkit.samples import memory
 from clusterkit.samples.array_libraries import (
@@ -40,6 +39,7 @@ from clusterkit.samples.sums import RowsInOrder, Sums
 from clusterkit.samples.survey import uniforms_of
 
 __all__ = [
+    "Present",
     "Priced",
     "Transport",
     "are_many",
@@ -459,7 +459,7 @@ class Transport(Balancer):
     With `sample_weight` sizes are weights: an integer is a weight, a float a fraction of all; without parameters they
     are equal up to the weight of the heaviest row. With `links` rows that belong together stay together. Both make it
     an integer program: the prices of its relaxation, rounding and moves give labels whose `gap` is a bound on the
-    distance from the optimum, and small problems are solved exactly (numerics/linked/sizes.py).
+    distance from the optimum, and small problems are solved exactly (numerics/linked/labels.py).
 
     A cost of inf forbids a label. Memory O(n k). Time O(n k + m (k² + k log n)) for m moves along cheapest paths
     between clusters. Prices from a sixteenth of the rows, found in the same way, leave few moves: a million rows and
@@ -620,3 +620,57 @@ def _infeasible(low: Counts, high: Counts) -> Infeasible:
 
 def _is_whole(value: Any) -> bool:
     return isinstance(value, numbers.Integral)
+
+
+@final
+@attrs.frozen(eq=False)
+class Present:
+    """Summary of the cheapest labels of all rows, before any of them is changed.
+
+    Parameters
+    ----------
+    sizes : ndarray of shape (k,)
+        Number of rows for which each label is the cheapest.
+    lowest : float
+        The least cost; nan if any cost is nan.
+    forbidden : int
+        Index of the first row whose labels all cost inf; -1 if there is none.
+    """
+
+    array_api: ClassVar[bool] = True
+
+    sizes: Counts
+    lowest: float
+    forbidden: int
+
+    @classmethod
+    def of(cls, rows: slice, costs: Array) -> Present:
+        """The summary of a block of costs, (b, k)."""
+        xp = array_namespace(costs)
+        sizes = to_host(class_counts(xp.argmin(costs, axis=1), costs.shape[1]))
+        least = to_host(xp.min(costs, axis=1)) if costs.shape[0] else np.empty(0)
+        none = np.flatnonzero(least == np.inf)
+        return cls(sizes, float(least.min(initial=np.inf)), rows.start + int(none[0]) if len(none) else -1)
+
+    def __add__(self, following: Present) -> Present:
+        forbidden = self.forbidden if self.forbidden >= 0 else following.forbidden
+        return Present(self.sizes + following.sizes, float(np.minimum(self.lowest, following.lowest)), forbidden)
+
+    def check(self) -> None:
+        """Refuse costs that no labels can have.
+
+        Raises
+        ------
+        InvalidData
+            If a cost is NaN or -inf.
+        Infeasible
+            If a row can have no label.
+        """
+        if np.isnan(self.lowest) or self.lowest == -np.inf:
+            raise InvalidData(
+                "balancer 'transport': costs must be numbers above -inf (inf forbids a label), got NaN or -inf"
+            )
+        if self.forbidden >= 0:
+            raise Infeasible(
+                f"balancer 'transport': every label of row {self.forbidden} costs inf, so the row can have no label"
+            )

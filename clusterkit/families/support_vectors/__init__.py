@@ -8,8 +8,8 @@ Recipes: ``svc``, ``edsvc``, ``psvc``, ``fsvc``, ``sgd-lmsvc``, ``sgd-lmsvc-stri
   Ben-Hur, Horn, Siegelmann, Vapnik (2001), JMLR 2. ``basins.py``, clusters are the basins of the maxima. Lee, Lee
   (2005), IEEE Trans. PAMI 27. ``_outliers.py``: numbering, outliers, small components, new rows.
 - ``level_sets``: the geometry of the region ``g(x) >= level``: segments in it, its components, ascents.
-- Tuners of the width: ``svc_auto.py``, whose scores are in ``_svc_search.py``; ``edsvc.py`` with its candidates in
-  ``edsvc_candidates.py``. ``tuning.py`` has what both share.
+- Tuners of the width: ``svc_auto.py``, whose scores are in ``_svc_search.py``; ``edsvc.py``. ``tuning.py`` has what
+  both share.
 """
 
 from __future__ import annotations
@@ -65,8 +65,8 @@ def clusterkit_recipes() -> dict[str, str]:
 def clusterkit_savables() -> dict[str, str]:
     """Classes other than stages that a saved model may contain, by their names in the file."""
     return {
-        "Ascent": "clusterkit.families.support_vectors.level_sets._ascent:Ascent",
-        "Balls": "clusterkit.families.support_vectors.level_sets._ascent:Balls",
+        "Ascent": "clusterkit.families.support_vectors.level_sets.equilibria:Ascent",
+        "Balls": "clusterkit.families.support_vectors.level_sets.equilibria:Balls",
         "BasinPredictor": "clusterkit.families.support_vectors.basins:BasinPredictor",
         "Basins": "clusterkit.families.support_vectors.level_sets.equilibria:Basins",
         "DomainPredictor": "clusterkit.families.support_vectors._outliers:DomainPredictor",

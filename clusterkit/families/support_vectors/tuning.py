@@ -8,8 +8,8 @@ solves and labels many pairs (gamma, C), scores every partition and returns the 
   clusters of even sizes (H). The scores (`best`), the runs and the loop (`SvcAutoSearch.run`) are in
   ``_svc_search.py``. Sources: Ben-Hur, Horn, Siegelmann, Vapnik (2001); Moulavi and others (2014).
 - ``edsvc.py``: `EdSvc`, score ``(1/M) Σ I(π, π_m) / √(H(π) H(π_m))``: mean mutual information with an ensemble of
-  k-means partitions, and the search. The score (`Agreement`) and the fits of the candidates (`CandidateRuns`) are in
-  ``edsvc_candidates.py``. Source: Strehl, Ghosh (2002).
+  k-means partitions, and the search. The score is `Agreement`, the fits of the candidates are `CandidateRuns`. Source:
+  Strehl, Ghosh (2002).
 
 This package has what both share: which parameters are open, the space of the rows they search on, and rows in piles.
 The range of bandwidths is in ``numerics/distances.py``, the nearest label of each unlabelled row in

@@ -4,9 +4,8 @@ Recipes: ``hdbscan``, ``genie``, ``mass-cut``, ``single-linkage``.
 
 - ``mst.py``: `Mst`, the minimum spanning tree of distances or of mutual reachabilities.
 - ``cuts.py``: `ExcessOfMass`, the clusters of HDBSCAN (Campello, Moulavi, Zimek, Sander 2015); `Genie` (Gagolewski,
-  Bartoszuk, Cena 2016); `MassCut`; `Single`.
+  Bartoszuk, Cena 2016); `MassCut`; `Single`; layers, the cuts that persist.
 - ``hierarchy_jit.py``: the loops over the merges, among them the choice of clusters by their stability.
-  ``linked_jit.py``: the same under links. ``layers.py``: cuts that persist.
 """
 
 from __future__ import annotations

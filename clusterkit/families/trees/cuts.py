@@ -9,11 +9,17 @@
 
 `Single` and `ExcessOfMass` read a hierarchy in which all merges of one height are one node; it is in
 hierarchy_jit.py. The label of a new row follows a training row (`NearestRow`).
+
+Layers are the most persistent cuts over all smallest sizes of a cluster (`persistent_cuts`). As the smallest size m
+grows, clusters of the condensed hierarchy stop being divided and become leaves, until they are too small or their last
+sibling is. A leaf lasts for the sizes in between; the persistence of a cut is the number of sizes that its leaves last,
+in all. Cuts of locally largest persistence are the layers. Bot, Strobl, Aerts, McInnes (2025), Persistent multiscale
+density-based clustering.
 """
 
 from __future__ import annotations
 
-from typing import ClassVar, final
+from typing import TYPE_CHECKING, ClassVar, NamedTuple, final
 
 import attrs
 import numpy as np
@@ -31,13 +37,18 @@ from clusterkit.numerics.spanning_trees.tree import births, edge_masses, least_s
 from clusterkit.samples import Space
 from clusterkit.samples.transform import Transform
 
+if TYPE_CHECKING:
+    from clusterkit.families.trees.hierarchy_jit import Condensed
+
 __all__ = [
+    "Cut",
     "ExcessOfMass",
     "Genie",
     "LinkedTree",
     "MassCut",
     "NearestRow",
     "Single",
+    "persistent_cuts",
 ]
 
 ROUNDING = 1e-10
@@ -144,7 +155,7 @@ class LinkedTree:
         """The tree, where rows that belong together merge at the height `together`."""
         if links is None or not links.m or len(tree.rows) < 2:
             return cls(tree.merges, tree.heights)
-        from clusterkit.families.trees.linked_jit import linked_forest
+        from clusterkit.families.trees.hierarchy_jit import linked_forest
         from clusterkit.numerics.linked.apart_jit import neighbours_of
 
         order = np.argsort(links.groups, kind="stable")
@@ -173,7 +184,7 @@ class LinkedTree:
         if links is None or (labels.max() < k and links.broken(labels) == (0, 0)):
             return labels
         from clusterkit.families.trees.hierarchy_jit import components
-        from clusterkit.numerics.linked.assignment import cheapest_labels
+        from clusterkit.numerics.linked.labels import cheapest_labels
 
         trees = components(self.merges, self.between)
         pieces: Labels = np.unique(np.stack([trees, labels]), axis=1, return_inverse=True)[1].ravel()
@@ -493,3 +504,86 @@ class Single(Labeler[Tree]):
         cuts[places[order[: task.k - 1]]] = True
         labels = linked.kept_apart("labeler 'single'", by_appearance(cut_off(tree, cuts, n)), outcome.rows, task.k)
         return Labeling(labels, NearestRow.of(outcome, labels))
+
+
+class Cut(NamedTuple):
+    """The leaves at one smallest size.
+
+    `labels` (n,) are numbers of clusters of the condensed hierarchy, -1 for noise; they are the same from the smallest
+    size `least` to below `end`. `persistence` is the number of sizes that they last, in all.
+    """
+
+    labels: Labels
+    least: int
+    end: int
+    persistence: float
+
+
+def persistent_cuts(merges: Indices, heights: Array, floor: int, most: int) -> list[Cut]:
+    """At most `most` cuts of the largest persistence, from coarse to fine; O(n), and O(n) for each.
+
+    Parameters
+    ----------
+    merges : ndarray of shape (n - 1, 2)
+    heights : ndarray of shape (n - 1,)
+        Ascending.
+    floor : int
+        Smallest size of a cluster, at least 2.
+    most : int
+    """
+    from scipy.signal import find_peaks
+
+    from clusterkit.families.trees.hierarchy_jit import condense, hierarchy
+
+    n = len(merges) + 1
+    condensed = condense(hierarchy(merges, heights), n, floor)
+    least, end = _lasting(condensed, n, floor)
+    leaves = np.flatnonzero((least < end) & (condensed.above >= 0))
+    if not len(leaves):
+        return []
+    lasts = end[leaves] - least[leaves]
+    sizes = np.unique(np.concatenate([least[leaves], end[leaves]]))
+    begin, finish = np.searchsorted(sizes, least[leaves]), np.searchsorted(sizes, end[leaves])
+    change = np.zeros(len(sizes) + 1)
+    np.add.at(change, begin, lasts)
+    np.add.at(change, finish, -lasts)
+    trace = np.cumsum(change)[:-1]
+    peaks: Indices = find_peaks(np.concatenate([[0.0], trace, [0.0]]))[0] - 1
+    peaks = peaks[np.argsort(-trace[peaks], kind="stable")[:most]]
+    cuts = []
+    for peak in sorted(peaks.tolist(), reverse=True):
+        size = sizes[peak]
+        chosen = (least <= size) & (size < end) & (condensed.above >= 0)
+        labels = _lowest(condensed, chosen)[condensed.cluster[:n]]
+        following = int(sizes[peak + 1]) if peak + 1 < len(sizes) else n
+        cuts.append(Cut(labels, int(size), following, float(trace[peak])))
+    return cuts
+
+
+def _lasting(condensed: Condensed, n: int, floor: int) -> tuple[Counts, Counts]:
+    """The smallest sizes from which each cluster is a leaf, and up to below which; it may never be one."""
+    above, size = condensed.above, condensed.size
+    count = len(above)
+    order = np.lexsort((-size, above))
+    place = np.arange(count) - np.searchsorted(above[order], above[order])  # among the siblings, the largest first
+    end = size.copy()
+    firsts = np.flatnonzero(place == 0)
+    seconds = np.minimum(firsts + 1, count - 1)
+    paired = place[seconds] == 1
+    end[order[firsts[paired]]] = size[order[seconds[paired]]]
+    end[0] = n
+    least = np.full(count, floor)
+    for c in range(count - 1, 0, -1):  # clusters below have higher numbers
+        least[above[c]] = max(least[above[c]], least[c], end[c])
+    return least, end
+
+
+def _lowest(condensed: Condensed, chosen: Labels) -> Labels:
+    """The chosen cluster that contains each cluster, or -1."""
+    within = np.full(len(condensed.above), -1)
+    for c in range(len(within)):
+        if chosen[c]:
+            within[c] = c
+        elif condensed.above[c] >= 0:
+            within[c] = within[condensed.above[c]]
+    return within

@@ -1,5 +1,5 @@
 """Labels of least cost for rows of which some belong together and some apart.
 
-`assignment.py` has the problem and its bounds, with and without sizes of clusters, `apart_jit.py` the branch and bound
-over groups that are apart, and `colouring_jit.py` whether any labels exist.
+`labels.py` has the problem and its bounds, with and without sizes of clusters, `apart_jit.py` the branch and bound over
+groups that are apart, and whether any labels exist.
 """

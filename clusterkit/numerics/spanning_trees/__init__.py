@@ -9,10 +9,8 @@ The tree joins all n rows by n - 1 edges of least total weight ``w(i, j) = max(|
   the tree of a distance matrix;
 - `boruvka`, `boruvka_jit`: Borůvka's algorithm in rounds of parallel tasks, for many rows, with bounds between the few
   components of its last rounds (`slabs`), and the k-th smallest of some numbers;
-- `kd_tree_jit`, `searches`: the k-d tree and its search; values of its nodes, and SciPy's searches on all cores;
-- `core_distances_jit`: core distances, those of two columns, and nearest neighbours in the k-d tree;
-- `hierarchy_jit`: merges of equal height as one node, HDBSCAN's clusters (`excess_of_mass`), Genie's rule (`genie`),
-  and how long clusters last (`persistence`).
+- `kd_tree_jit`: the k-d tree and its search;
+- `core_distances_jit`: core distances, those of two columns, and nearest neighbours in the k-d tree.
 
 Sources: Prim (1957), Shortest connection networks and some generalizations, Bell System Technical Journal 36(6);
 Borůvka (1926), O jistém problému minimálním; Campello, Moulavi, Zimek, Sander (2015), Hierarchical density estimates

@@ -20,12 +20,14 @@ from clusterkit.numerics import threads
 from clusterkit.numerics.spanning_trees import boruvka_jit as rounds
 from clusterkit.numerics.spanning_trees import kd_tree_jit as kd
 from clusterkit.numerics.spanning_trees.core_distances_jit import core_task, gathered_task
-from clusterkit.numerics.spanning_trees.searches import boxes, floors, pure_nodes
 
 __all__ = [
     "Tasks",
     "boruvka",
+    "boxes",
     "build_tree",
+    "floors",
+    "pure_nodes",
     "slabs",
 ]
 
@@ -340,3 +342,45 @@ def _choose(sizes: Counts, by_size: Indices, most: int, searched: Mask) -> int:
         count = max(count, 1)
     searched[others[:count]] = True
     return len(others[:count])
+
+
+Values = TypeVar("Values", Array, Indices)
+
+
+def boxes(least: Array, most: Array, low: Array, high: Array) -> None:
+    """Write the boxes of all nodes into `low` and `high`, (nodes, d), from those of the leaves, (leaves, d)."""
+    low[len(least) - 1 :], high[len(most) - 1 :] = least, most
+    _upwards(low, np.minimum)
+    _upwards(high, np.maximum)
+
+
+def floors(core: Array, real: Mask, floor: Array) -> None:
+    """Write the least core distance below each node into `floor`, (nodes,).
+
+    Core distances (slots,) are in slot order, and `real` says which slots have a row.
+    """
+    leaves = (len(floor) + 1) // 2
+    core.reshape(leaves, -1).min(axis=1, where=real.reshape(leaves, -1), initial=np.inf, out=floor[leaves - 1 :])
+    _upwards(floor, np.minimum)
+
+
+def pure_nodes(component: Indices, pure: Indices) -> None:
+    """Write the component of each node whose rows are all in one into `pure`, (nodes,), and `MIXED` elsewhere.
+
+    Components (slots,) are in slot order; those of slots without a row, which come last in a leaf, are below 0.
+    """
+    leaves = (len(pure) + 1) // 2
+    members = component.reshape(leaves, -1)
+    largest = members.max(axis=1)
+    smallest = members.view(np.uint64).min(axis=1)  # as unsigned numbers, negative ones are the largest
+    pure[leaves - 1 :] = np.where(smallest == largest.view(np.uint64), largest, rounds.MIXED)
+    _upwards(pure, lambda left, right: np.where(left == right, left, rounds.MIXED))
+
+
+def _upwards(values: Values, joined: Callable[[Values, Values], Values]) -> None:
+    """Write the values of all nodes above the leaves, from the values of their two children."""
+    width = (len(values) + 1) // 4
+    while width:
+        below = values[2 * width - 1 : 4 * width - 1]
+        values[width - 1 : 2 * width - 1] = joined(below[::2], below[1::2])
+        width //= 2

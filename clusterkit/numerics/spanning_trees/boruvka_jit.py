@@ -31,10 +31,10 @@ from clusterkit.numerics.spanning_trees.kd_tree_jit import (
     squared,
     work_arrays,
 )
-from clusterkit.numerics.spanning_trees.searches import MIXED
 from clusterkit.numerics.structures_jit import find, join
 
 __all__ = [
+    "MIXED",
     "candidate_task",
     "count_upto",
     "kth_near",
@@ -47,6 +47,10 @@ __all__ = [
     "search_task",
     "smallest",
 ]
+
+
+MIXED = -1
+"""Component of a node whose rows are in several."""
 
 
 @inner

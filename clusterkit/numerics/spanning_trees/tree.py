@@ -312,9 +312,8 @@ def nearest_by_reachability(
             D = Y[block] if precomputed else _distances(X, Y[block])
             nearest[block], weights[block] = _of_distances(D, core_distances, k)
         return nearest, weights
-    from clusterkit.numerics.spanning_trees.boruvka import Tasks, build_tree
+    from clusterkit.numerics.spanning_trees.boruvka import Tasks, build_tree, floors
     from clusterkit.numerics.spanning_trees.reach_jit import reach_task
-    from clusterkit.numerics.spanning_trees.searches import floors
 
     with Tasks(max(n, len(Y))) as tasks:
         tree = build_tree(X, tasks, filtered=False)  # single precision would be too coarse for far rows

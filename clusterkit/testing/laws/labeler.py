@@ -28,7 +28,8 @@ from clusterkit.contracts.outcomes import (
     Status,
     Tree,
 )
-from clusterkit.families.embeddings.merge_trees import merge_tree, neighbour_graph
+from clusterkit.families.embeddings.layout import neighbour_graph
+from clusterkit.families.embeddings.paris import merge_tree
 from clusterkit.families.shared.rbf import Rbf
 from clusterkit.numerics.spanning_trees.tree import minimum_spanning_tree
 from clusterkit.samples import KernelSpace

@@ -15,7 +15,7 @@ from scipy.sparse import random_array
 from clusterkit import Auto, ConsensusClustering, Pipeline, recipe
 from clusterkit.contracts import FeatureMap
 from clusterkit.drivers.auto_fits import Complete, Votes
-from clusterkit.drivers.on_sample import NearestSampleRow
+from clusterkit.drivers.single import NearestSampleRow
 from clusterkit.errors import InvalidParameter
 from clusterkit.fitting.fit import AllZero
 from clusterkit.samples import build_space

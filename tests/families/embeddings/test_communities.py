@@ -10,12 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
+from clusterkit.contracts.outcomes import MergeTree
 from clusterkit.families.embeddings.communities_jit import adjusted_rand, cut, merge_all, move_all, sums_between
-from clusterkit.families.embeddings.layer_scores import best_layer, fill, layer_of, layers_of
+from clusterkit.families.embeddings.layers import best_layer, fill, layer_of, layers_of
+from clusterkit.families.embeddings.layout import layouts, matrix_of, neighbour_graph
 from clusterkit.families.embeddings.layout_jit import nearest_in_layout, spread
-from clusterkit.families.embeddings.merge_trees import layouts, matrix_of, merge_tree, neighbour_graph
+from clusterkit.families.embeddings.paris import merge_tree
 from clusterkit.numerics import neighbour_search as search
-from clusterkit.numerics.graph_records import MergeTree
 from clusterkit_campaign.oracles import communities as oracle
 
 seeds = st.integers(0, 2**31 - 1)

@@ -18,8 +18,7 @@ from clusterkit.contracts.seeds import Seeds
 from clusterkit.errors import ClusterkitWarning, InvalidData, InvalidParameter
 from clusterkit.families.equal import drift
 from clusterkit.families.equal.drift import DriftRule, even_out, find_parts, random_distinct_rows
-from clusterkit.families.equal.equal import Equal
-from clusterkit.families.equal.equal_parts import EqualParts
+from clusterkit.families.equal.equal import Equal, EqualParts
 from clusterkit.families.shared.codecs import Argmax
 from clusterkit.families.shared.scaling import Identity
 from clusterkit.fitting.fit import fit
@@ -345,6 +344,6 @@ def test_parameters_are_checked():
 
 
 def test_stage_modules_import_nothing_heavy():
-    modules = ["clusterkit.families.equal.equal", "clusterkit.families.equal.equal_parts"]
+    modules = ["clusterkit.families.equal.equal", "clusterkit.families.equal.equal"]
     code = "import sys, " + ", ".join(modules) + "; assert not {'sklearn', 'scipy', 'numba'} & set(sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -9,8 +9,7 @@ from clusterkit import recipe
 from clusterkit.contracts import Task
 from clusterkit.errors import InvalidParameter
 from clusterkit.families.equal.drift import DriftRule, find_parts, random_distinct_rows
-from clusterkit.families.equal.equal import GeoClust
-from clusterkit.families.equal.equal_parts import GeoClustParts
+from clusterkit.families.equal.equal import GeoClust, GeoClustParts
 from clusterkit.samples import identity_space
 from clusterkit_campaign.oracles import balance as oracle
 

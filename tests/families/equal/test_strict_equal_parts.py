@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from clusterkit import recipe
 from clusterkit.contracts import Task
 from clusterkit.families.equal.drift import random_distinct_rows
-from clusterkit.families.equal.equal_parts import EqualParts
+from clusterkit.families.equal.equal import EqualParts
 from clusterkit.samples import identity_space
 from clusterkit_campaign.oracles.balance import strict_parts
 

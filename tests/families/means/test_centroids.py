@@ -17,7 +17,7 @@ from clusterkit.contracts.seeds import Seeds
 from clusterkit.errors import ClusterkitWarning, NeedsMemory
 from clusterkit.families.means import _hamerly
 from clusterkit.families.means.kmeans import Centroids
-from clusterkit.families.means.seeds import Seeded
+from clusterkit.families.means.starts import Seeded
 from clusterkit.families.shared.codecs import Argmax
 from clusterkit.families.shared.elm import Elm
 from clusterkit.families.shared.random import Random

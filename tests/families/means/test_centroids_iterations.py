@@ -14,7 +14,7 @@ from clusterkit.contracts import Prepared, Task, labels_by_blocks
 from clusterkit.families.means import _hamerly
 from clusterkit.families.means._geometry import minus_distances
 from clusterkit.families.means.kmeans import Centroids
-from clusterkit.families.means.seeds import Seeded
+from clusterkit.families.means.starts import Seeded
 from clusterkit.families.shared.codecs import Argmax
 from clusterkit.fitting import label_iterations
 from clusterkit.fitting.label_iterations import alternate

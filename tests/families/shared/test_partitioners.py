@@ -13,8 +13,7 @@ from oracles.maps import mapped
 
 from clusterkit.contracts import Task
 from clusterkit.errors import InvalidParameter, NeedsMemory
-from clusterkit.families.means.kmeans_starts import KMeans, KMeansMapped
-from clusterkit.families.means.seeds import Seeded
+from clusterkit.families.means.starts import KMeans, KMeansMapped, Seeded
 from clusterkit.families.shared.elm import Elm
 from clusterkit.families.shared.random import Random
 from clusterkit.samples import DenseSpace, KernelSpace, build_space, identity_space, transform
@@ -153,7 +152,7 @@ def test_stage_modules_import_nothing_heavy():
     names = (
         "factors.nmf",
         "shared.random",
-        *(f"means.{name}" for name in ("kmeans", "kmeans_starts", "rows_kmeans", "seeds")),
+        *(f"means.{name}" for name in ("kmeans", "rows_kmeans", "starts")),
     )
     modules = ["numerics.lloyd", *(f"families.{name}" for name in names)]
     code = "import sys, " + ", ".join(f"clusterkit.{module}" for module in modules)
@@ -184,7 +183,7 @@ def test_compiled_draws_are_those_of_small_data(monkeypatch, k, trials):
     X = np.random.default_rng(0).integers(3, size=(80, 2)).astype(float)
     stage, space = Seeded("kmeans++", trials=trials), spaces(X)[0]
     plain = [stage.start(space, Task(80, k), np.random.default_rng(seed)) for seed in range(5)]
-    monkeypatch.setattr("clusterkit.families.means.seeds.LEAST_WORK", 0)
+    monkeypatch.setattr("clusterkit.families.means.starts.LEAST_WORK", 0)
     compiled = [stage.start(space, Task(80, k), np.random.default_rng(seed)) for seed in range(5)]
     np.testing.assert_array_equal(compiled, plain)
 

@@ -27,8 +27,14 @@ from clusterkit.families.shared.elm import Elm
 from clusterkit.families.shared.rbf import Rbf
 from clusterkit.families.shared.scaling import MinMax
 from clusterkit.families.support_vectors.complete_graph import CompleteGraph
-from clusterkit.families.support_vectors.edsvc import EdSvc, ScoredCandidates, _beside_best
-from clusterkit.families.support_vectors.edsvc_candidates import Agreement, CandidateFit, CandidateRuns
+from clusterkit.families.support_vectors.edsvc import (
+    Agreement,
+    CandidateFit,
+    CandidateRuns,
+    EdSvc,
+    ScoredCandidates,
+    _beside_best,
+)
 from clusterkit.families.support_vectors.svdd import Svdd
 from clusterkit.metrics import nmi
 from clusterkit.samples.limits import listening

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from oracles.edsvc import plain_anmi
 
 from clusterkit.families.support_vectors.complete_graph import CompleteGraph
-from clusterkit.families.support_vectors.edsvc_candidates import Agreement
+from clusterkit.families.support_vectors.edsvc import Agreement
 from clusterkit.metrics import anmi
 
 LABELER = CompleteGraph(outliers="nearest")

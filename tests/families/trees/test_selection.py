@@ -10,8 +10,8 @@ from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score
 
 from clusterkit import recipe
+from clusterkit.families.trees.cuts import persistent_cuts
 from clusterkit.families.trees.hierarchy_jit import condense, excess_of_mass, hierarchy
-from clusterkit.families.trees.layers import persistent_cuts
 from clusterkit.numerics.spanning_trees.tree import minimum_spanning_tree
 
 random_seeds = st.integers(0, 2**32 - 1)

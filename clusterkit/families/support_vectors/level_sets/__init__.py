@@ -21,7 +21,7 @@ The mathematics:
   dimensions and otherwise by bounds over pairs of nodes of `_tree_jit.py`; where there are many components,
   `pairs_not_rejected` in `_likely_edges.py` rejects most pairs first.
 * `_ascent_jit.py`: the ascent (`step`), bounds of g over balls, and the certified balls that end the ascent early;
-  `_ascent.py` puts the three together.
+  `Ascent` in `equilibria.py` puts the three together.
 
 Points of another library than numpy, on a device, have their nearest rows by matrix products: `nearest_of_block` in
 `neighbours.py`. Segments and ascents are of numpy alone.

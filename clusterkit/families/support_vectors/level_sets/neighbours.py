@@ -16,9 +16,8 @@ from clusterkit._typing import Array, Counts, Indices, Labels
 from clusterkit.contracts.labelings import NOISE
 from clusterkit.errors import InvalidData
 from clusterkit.numerics.distances import squared_distances
-from clusterkit.numerics.neighbour_graph import unique_pairs
+from clusterkit.numerics.neighbour_graph import nearest_in_tree, unique_pairs
 from clusterkit.numerics.selection import distinct_rows
-from clusterkit.numerics.spanning_trees.searches import nearest_in_tree
 from clusterkit.samples.array_libraries import as_type, is_device_array, to_host
 from clusterkit.samples.kernels import Centres, pair_chunks, rows_at
 from clusterkit.samples.transform import block_plan

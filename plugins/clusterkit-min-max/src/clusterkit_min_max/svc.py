@@ -20,7 +20,7 @@ from clusterkit.contracts.params import is_count
 from clusterkit.contracts.seeds import Seeds
 from clusterkit.errors import InvalidData, InvalidParameter
 from clusterkit.estimators import same_place
-from clusterkit.estimators.nested_params import NestedParams
+from clusterkit.estimators.base import NestedParams
 from clusterkit.estimators.samples import columns_of_the_fit, only_numbers, refuse_device, refuse_unsuited
 from clusterkit.fitting.fit import check_magnitude
 from clusterkit.fitting.samples import EngineSamples, engine_for

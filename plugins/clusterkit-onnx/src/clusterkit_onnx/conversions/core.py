@@ -8,7 +8,7 @@ from clusterkit._typing import Array
 from clusterkit.contracts.labeler import Decoder
 from clusterkit.contracts.outcomes import KernelRows, LinearRows
 from clusterkit.drivers.auto_fits import Complete, Votes
-from clusterkit.drivers.on_sample import NearestSampleRow
+from clusterkit.drivers.single import NearestSampleRow
 from clusterkit.estimators.samples import RowSpan, SpanPredictor
 from clusterkit.fitting.fit import AllZero
 from clusterkit.fitting.numbering import Renumbered
