@@ -18,6 +18,7 @@ from clusterkit_papers.svc import figures as svc_figures
 from clusterkit_papers.svc import tables as svc_tables
 from clusterkit_papers.svc.data_sets import DATA_SETS, GRID, SvcDataSet, taken
 from clusterkit_papers.svc.fits import METHODS, GridPoint, SvcFits, grid_points, two_step_fit
+from clusterkit_papers.svc.steps import steps_for
 
 from clusterkit import recipe
 from clusterkit.errors import ClusterkitWarning
@@ -316,3 +317,17 @@ def test_the_picture(tmp_path, monkeypatch):
     assert names == ["cmeans", "fuzzy-cmeans", "sgd-lmsvc", "sgd-lmsvc", "svc"] * 3
     assert (tmp_path / "figures.png").stat().st_size > 10_000
     assert axes[1, 0].get_title().startswith("C-means, k given\n2 clusters, ARI 0.")
+
+
+@pytest.mark.parametrize(
+    ("precision", "failure", "C", "radius"), [(1.0, 0.05, 8.0, 1.0), (0.3, 0.5, 1.0, 2.0), (99, 0.9, 1.0, 1.0)]
+)
+def test_the_steps_of_theorem_2_are_the_fewest_that_keep_the_bound(precision, failure, C, radius):
+    steps = np.arange(1, 100_000)
+    enough = 2 * radius**2 * C**2 * (1 + np.log(steps)) / (failure * steps) <= precision
+    assert steps_for(precision, failure, C, radius) == steps[enough][0]
+
+
+def test_steps_for_no_probability_are_refused():
+    with pytest.raises(ValueError, match=r"between 0 and 1, got 1\.5"):
+        steps_for(1.0, 1.5, 8.0)

@@ -9,6 +9,7 @@ data_sets   The data sets, their scaling, and the part of the paper's grid that 
 fits        The three methods, their grids, and the measured fits.
 tables      Tables 1 to 4: sizes, indices with and without known classes, times.
 figures     The visual experiments: rings, moons and Gaussians.
+steps       The number of steps that the analysis of convergence asks for.
 width_path  Clusters at many widths of the kernel.
 ==========  ===========================================================================================================
 
