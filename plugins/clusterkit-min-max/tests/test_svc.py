@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import pickle
 from typing import ClassVar
 
@@ -215,6 +216,22 @@ class TestManyClasses:
         answers = [clone(model).set_params(predict_method=method).fit(X, y).predict(Y) for method in EXACT]
         np.testing.assert_array_equal(answers[0], answers[1])
         np.testing.assert_array_equal(answers[0], answers[2])
+
+    def test_a_class_counts_as_much_as_the_pair_that_is_worst_for_it(self, blobs):
+        X, y = blobs
+        Y = X + 3 * np.random.default_rng(0).normal(size=X.shape)
+        model = MinMaxModularSVC(2, "kmeans", gamma=0.1, random_state=0, decision_function_shape="ovo").fit(X, y)
+        least, votes = np.full((len(Y), 4), np.inf), model.predict(Y)
+        for (p, q), value in zip(itertools.combinations(range(4), 2), model.decision_function(Y).T, strict=True):
+            least[:, p], least[:, q] = np.minimum(least[:, p], value), np.minimum(least[:, q], -value)
+        model.set_params(combine="minimum", decision_function_shape="ovr")
+        np.testing.assert_array_equal(model.decision_function(Y), least)
+        for method in EXACT:
+            answer = model.set_params(predict_method=method).predict(Y)
+            np.testing.assert_array_equal(answer, model.classes_[np.argmax(least, axis=1)])
+        wins = least.max(axis=1) > 0
+        np.testing.assert_array_equal(answer[wins], votes[wins])
+        assert (answer != votes).any()
 
     def test_blocks_of_rows(self, blobs, monkeypatch):
         X, y = blobs

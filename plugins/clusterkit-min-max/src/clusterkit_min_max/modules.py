@@ -1,6 +1,7 @@
 """The modules of a min-max modular classifier, evaluated together.
 
-The class of a row follows from the modules of all pairs of classes: by votes, and by values where votes tie.
+The class of a row follows from the modules of all pairs of classes: by votes, and by values where votes tie; or by the
+least value of each class.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from clusterkit_min_max.training import TrainedModule
 __all__ = [
     "Modules",
     "Winners",
+    "minima",
     "votes_and_confidences",
 ]
 
@@ -185,10 +187,13 @@ class Winners:
     modules : Modules
     method : str
         `predict_method` of the classifier.
+    combine : str, default "votes"
+        `combine` of the classifier.
     """
 
     modules: Modules
     method: str
+    combine: str = "votes"
 
     def __call__(self, X: Array) -> Labels:
         """Classes of a block of raw rows, (b, d) to (b,)."""
@@ -201,23 +206,35 @@ class Winners:
         search = modules.staircase if method == "approximate" else getattr(modules, method)
         values, evaluated = search(X)
         votes = _votes(values, c)
+        winners, by_minimum = np.argmax(votes, axis=1), self.combine == "minimum"
         if c == 2:
-            winners = np.argmax(votes, axis=1)
-        elif method not in ("row_break", "approximate"):
-            winners = np.argmax(votes + _confidences(values, c), axis=1)
-        else:  # signs only: the strength of a decision matters only where votes tie
-            winners = np.argmax(votes, axis=1)
-            tied = np.flatnonzero((votes == votes.max(axis=1, keepdims=True)).sum(axis=1) > 1)
-            if len(tied):
-                exact, more = modules.alpha_beta(X[tied])
-                winners[tied] = np.argmax(votes[tied] + _confidences(exact, c), axis=1)
-                evaluated[tied] += more
+            return winners, evaluated
+        if method not in ("row_break", "approximate"):
+            scores = minima(values, c) if by_minimum else votes + _confidences(values, c)
+            return np.argmax(scores, axis=1), evaluated
+        # signs only: the strength of a decision matters only where votes tie, or where no class wins all its pairs
+        most = votes.max(axis=1, keepdims=True)
+        open_ = np.flatnonzero(most[:, 0] < c - 1 if by_minimum else (votes == most).sum(axis=1) > 1)
+        if len(open_):
+            exact, more = modules.alpha_beta(X[open_])
+            scores = minima(exact, c) if by_minimum else votes[open_] + _confidences(exact, c)
+            winners[open_] = np.argmax(scores, axis=1)
+            evaluated[open_] += more
         return winners, evaluated
 
 
 def votes_and_confidences(values: Array, c: int) -> Array:
     """Votes plus a sum of values that is squashed to less than a third, (n, c), from the values of all pairs."""
     return _votes(values, c) + _confidences(values, c)
+
+
+def minima(values: Array, c: int) -> Array:
+    """The least value of each class over its pairs, (n, c), from the values of all pairs."""
+    least = np.full((len(values), c), np.inf)
+    for column, (p, q) in enumerate(zip(*np.triu_indices(c, 1), strict=True)):
+        np.minimum(least[:, p], -values[:, column], out=least[:, p])
+        np.minimum(least[:, q], values[:, column], out=least[:, q])
+    return least
 
 
 def _votes(values: Array, c: int) -> Array:

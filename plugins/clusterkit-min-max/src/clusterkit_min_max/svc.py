@@ -34,6 +34,9 @@ __all__ = ["MinMaxModularSVC"]
 METHODS = ("row_break", "alpha_beta", "shared", "approximate")
 """Legal values of `predict_method`."""
 
+COMBINATIONS = ("votes", "minimum")
+"""Legal values of `combine`."""
+
 SHAPES = ("ovr", "ovo")
 """Legal values of `decision_function_shape`, as in `sklearn.svm.SVC`."""
 
@@ -42,8 +45,8 @@ class MinMaxModularSVC(ClassifierMixin, NestedParams):
     """Splits every class into parts, trains a machine for every two parts, and decides by minimum and maximum.
 
     With S_ij the machine of positive part i and negative part j, a sample is positive if ``max_i min_j S_ij > 0``. With
-    more than two classes every pair of classes has one such decision, and the pairs vote. Of two classes the later one
-    in `classes_` is the positive one; the method is not symmetric in the classes. The search for the sign is in
+    more than two classes every pair has one such decision, which `combine` joins. Of two classes the later one in
+    `classes_` is the positive one; the method is not symmetric in the classes. The search for the sign is in
     min_max_jit.py (`search`).
 
     Parameters
@@ -70,6 +73,10 @@ class MinMaxModularSVC(ClassifierMixin, NestedParams):
         machines, by matrix products. Every method computes the kernel value of a sample and a support vector at most
         once. "approximate" follows a staircase through the table of machines, to the right where a value is positive,
         else down: it evaluates at most K+ + K- - 1 machines and may be wrong.
+    combine : {"votes", "minimum"}, default "votes"
+        How the pairs of more than two classes decide. "votes", which is a choice of ours: each pair has a vote, and
+        sums of values decide among equal votes. "minimum", the rule of Lu & Ito: the value of a class is the least of
+        its pairs, and the largest value wins. A class that wins all its pairs is the answer of both.
     decision_function_shape : {"ovr", "ovo"}, default "ovr"
         Shape of `decision_function` for more than two classes, as in `sklearn.svm.SVC`.
     tol : float, default 1e-3
@@ -145,6 +152,7 @@ class MinMaxModularSVC(ClassifierMixin, NestedParams):
         n_jobs: int | None = None,
         random_state: RandomState = None,
         predict_method: str = "row_break",
+        combine: str = "votes",
         decision_function_shape: str = "ovr",
         tol: float = 1e-3,
         cache_size: float = 200,
@@ -156,6 +164,7 @@ class MinMaxModularSVC(ClassifierMixin, NestedParams):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.predict_method = predict_method
+        self.combine = combine
         self.decision_function_shape = decision_function_shape
         self.tol = tol
         self.cache_size = cache_size
@@ -230,10 +239,12 @@ class MinMaxModularSVC(ClassifierMixin, NestedParams):
                 refuse_unsuited(X)
             engine = engine.base if isinstance(engine, DeviceEngine) else engine  # votes are counted by numpy
             rows = columns_of_the_fit(self, source)
-            winners = EngineSamples(rows, engine).labels(Winners(self._modules, self.predict_method), rows.d)
+            winners = EngineSamples(rows, engine).labels(
+                Winners(self._modules, self.predict_method, self.combine), rows.d
+            )
             return engine.named(winners, self.classes_)
         samples = self._samples(X)
-        winners, evaluated = Winners(self._modules, self.predict_method).of(samples)
+        winners, evaluated = Winners(self._modules, self.predict_method, self.combine).of(samples)
         self.fit_report_["evaluated_modules"] = float(evaluated.mean())
         return self.classes_[winners]
 
@@ -245,9 +256,10 @@ class MinMaxModularSVC(ClassifierMixin, NestedParams):
         ndarray
             For two classes of shape (m,), positive for ``classes_[1]``. For more classes of shape (m, c), the votes
             plus a sum of values that is squashed to less than a third, or with "ovo" of shape (m, c (c - 1) / 2),
-            positive for the first class of a pair; both as in `sklearn.svm.SVC`.
+            positive for the first class of a pair; both as in `sklearn.svm.SVC`. With ``combine="minimum"`` the least
+            values of the classes take the place of the votes.
         """
-        from clusterkit_min_max.modules import votes_and_confidences
+        from clusterkit_min_max.modules import minima, votes_and_confidences
 
         samples = self._samples(X)
         modules = self._modules
@@ -257,7 +269,7 @@ class MinMaxModularSVC(ClassifierMixin, NestedParams):
             return values[:, 0]
         if self.decision_function_shape == "ovo":
             return -values
-        return votes_and_confidences(values, len(self.classes_))
+        return (minima if self.combine == "minimum" else votes_and_confidences)(values, len(self.classes_))
 
     def _partitioner(self) -> Partitioner:
         stage = self._stage("partitioner")
@@ -273,6 +285,7 @@ class MinMaxModularSVC(ClassifierMixin, NestedParams):
         if self.gamma not in ("scale", "auto") and not _positive(self.gamma):
             raise InvalidParameter(f"gamma must be 'scale', 'auto' or a finite number > 0, got {self.gamma!r}")
         _choice("predict_method", self.predict_method, METHODS)
+        _choice("combine", self.combine, COMBINATIONS)
         _choice("decision_function_shape", self.decision_function_shape, SHAPES)
         n_parts = self.n_parts
         is_sequence = isinstance(n_parts, Sequence) and not isinstance(n_parts, str)
@@ -336,6 +349,7 @@ class MinMaxModularSVC(ClassifierMixin, NestedParams):
     def _check_use(self) -> None:
         check_is_fitted(self, "fit_report_")
         _choice("predict_method", self.predict_method, METHODS)
+        _choice("combine", self.combine, COMBINATIONS)
         _choice("decision_function_shape", self.decision_function_shape, SHAPES)
 
     def _samples(self, X: SamplesLike) -> Array:
