@@ -178,7 +178,7 @@ class Summing(Protocol[PartT]):
         """
 
     def finish(self, total: PartT, previous: RowFunction | None) -> Finished | Summing:
-        """End of the iteration from the sum of all parts; or one more pass over the same labels, which then ends it.
+        """End of the iteration from the sum of all parts; or the next pass over the same labels, until one ends it.
 
         Parameters
         ----------

@@ -1,8 +1,9 @@
 """The best of the clusterings that a pool of methods finds, chosen without classes.
 
-`AutoDriver` makes the choice. A `Verdict` is the candidate that the criteria choose, with everything that is reported
-about the choice. `confidence_in_words` and `second_in_words` say how sure the choice is and what else may be right, so
-that the two do not contradict each other.
+`AutoDriver` makes the choice, by the ranking of the candidates in criteria/rules.py. For tables, and arrays of four
+columns and more, `Court` in estimators/auto_tables.py sets it against a mixture of the columns. `confidence_in_words`
+and `second_in_words` say how sure the choice is and what else may be right, so that the two do not contradict each
+other.
 """
 
 from __future__ import annotations

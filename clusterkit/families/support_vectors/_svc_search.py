@@ -39,9 +39,9 @@ __all__ = [
     "WidthRuns",
     "adjusted_rand",
     "best",
+    "gammas_of",
     "lasts",
     "least_size",
-    "widths_of",
 ]
 
 
@@ -380,8 +380,8 @@ def _largest_free_weight(solver: Solver, outcome: Outcome, bound: float) -> floa
     return largest if largest < bound * (1.0 - AT_BOUND) else None
 
 
-def widths_of(D: Array) -> tuple[float, Array]:
-    """The local bandwidth and the bandwidths to try, ascending; a single one where the rows have no scale."""
+def gammas_of(D: Array) -> tuple[float, Array]:
+    """The local gamma and the values to try, from the widest kernel on; a single one where the rows have no scale."""
     largest = float(D.max())
     if not 0.0 < largest < math.inf:
         return 1.0, np.array([1.0])
@@ -494,7 +494,7 @@ class SvcAutoSearch:
             if self.n_clusters in (None, clusters):
                 rule = {"rule": FEW_POINTS, "runs": 0, "clusters": clusters}
                 return self._of_piles(piles, self.runs.pile, rule, False)
-        start, widths = widths_of(self.runs.D)
+        start, widths = gammas_of(self.runs.D)
         partitions = self._partitions(start, widths)
         if self.ended != ALL_TRIED:
             _warn_ended(self.ended, self.n_runs)

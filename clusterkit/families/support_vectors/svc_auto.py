@@ -43,7 +43,7 @@ class SvcAuto(Tuner):
     left at None; if none is open, it does nothing. At most 240 runs, mostly 70 to 120, on at most `max_rows` rows;
     memory O(max_rows²).
 
-    The bandwidths to try are in ``_svc_search.py`` (`widths_of`, which begins at the constant `LOCAL`), the score is in
+    The bandwidths to try are in ``_svc_search.py`` (`gammas_of`, which begins at the constant `LOCAL`), the score is in
     ``_svc_search.py`` (`best`), the loop over the runs in ``_svc_search.py`` (`SvcAutoSearch`), a run in
     ``_svc_search.py`` (`WidthRuns`).
 

@@ -7,7 +7,8 @@ for solvers that learn from labels as for those with a state of their own.
 from __future__ import annotations
 
 import pickle
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, ClassVar, final
 
 import attrs
@@ -411,13 +412,17 @@ class _Bound:
         """The end of the iteration, or one more pass over the same labels."""
         return self.iterations.finish(total, self.begin)  # type: ignore[arg-type] # the state, or no labels before
 
-    def iterate(self, space: FeatureSpace | None = None) -> tuple[RowFunction, Array]:
-        """The function after an iteration, and its objective."""
-        bound = attrs.evolve(self, space=space or self.space)
-        step = bound.finish(bound.space.reduce(bound.part))
+    def ended(self, reduce: Callable[[Any], Addable]) -> Any:
+        """The end of the iteration, after as many passes as it makes; `reduce` adds its part up over the rows."""
+        bound, step = self, self.finish(reduce(self.part))
         while isinstance(step, Summing):
             bound = attrs.evolve(bound, iterations=step)
-            step = bound.finish(bound.space.reduce(bound.part))
+            step = bound.finish(reduce(bound.part))
+        return step
+
+    def iterate(self, space: FeatureSpace | None = None) -> tuple[RowFunction, Array]:
+        """The function after an iteration, and its objective."""
+        step = self.ended((space or self.space).reduce)
         return (step.following, np.array([step.objective])) if self.coded is None else (step.extend, step.objective)
 
     def again(self, space: FeatureSpace, labels: Labels | None = None, weights: Array | None = None) -> _Bound:
@@ -561,14 +566,18 @@ def an_iteration_on_a_device_gives_the_same_scores(stage: Solver, case: Case, vi
 def an_empty_block_adds_nothing(stage: Solver, case: Case, view: str, coding: Coding | None) -> None:
     """The part of a block without rows changes no bit of what is finished, before or behind the others."""
     bound = _Bound.of(stage, case, view, coding)
-    H, part = bound.space.rows(), bound.part
-    for before in [None] if coding else [None, bound.begin]:
+    H = bound.space.rows()
+
+    def added(part: Any, *, before: RowFunction | None, order: int) -> Addable:
         if isinstance(part, PartOfIteration):
             part = attrs.evolve(part, before=before)
         every, none = part(slice(0, case.n), H), part(slice(0, 0), H[:0])
-        plain = bound.finish(every)
-        for padded in (none + every, every + none):
-            finished = bound.finish(padded)
+        total: Addable = (every, none + every, every + none)[order]
+        return total
+
+    for before in [None] if coding else [None, bound.begin]:
+        plain, *padded = (bound.ended(partial(added, before=before, order=order)) for order in range(3))
+        for finished in padded:
             assert type(finished) is type(plain)
             one, other = (np.asarray(each.objective) for each in (finished, plain))
             same_bits(one, other, "the objective with an empty block")
@@ -582,18 +591,17 @@ def an_empty_block_adds_nothing(stage: Solver, case: Case, view: str, coding: Co
 def sums_know_the_objective(stage: Solver, case: Case, view: str, coding: Coding) -> None:
     """The objective from the sums is that of `objective`, with and without the scores of the iteration before."""
     bound = _Bound.of(stage, case, view, coding)
-    prepared, summing, coded = bound.prepared(), bound.iterations, bound.coded
-    assert isinstance(summing, Summing)
+    prepared, coded = bound.prepared(), bound.coded
     assert coded is not None
     value = prepared.objective(coded, bound.solve(prepared))
     assert value is not None
     function, objective = bound.iterate()
     close(objective, value, "objective from the sums", digits=6, scale=bound.size)
 
-    def part(rows: slice, H: Array) -> Addable:
-        return summing.part(H, coded.of(rows), function.on(H))
+    def added(part: Any) -> Addable:
+        return bound.space.reduce(lambda rows, H: part.adder.part(H, coded.of(rows), function.on(H)))
 
-    step: Any = summing.finish(bound.space.reduce(part), function)
+    step = attrs.evolve(bound, begin=function).ended(added)
     close(step.objective, value, "objective from sums with scores", digits=6, scale=bound.size)
 
 
