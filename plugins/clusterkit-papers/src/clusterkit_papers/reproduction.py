@@ -52,7 +52,7 @@ def reproduce(
     name : str
         A key of `tables()`.
     quick : bool, default False
-        Whether to run only a part that takes a minute at most, once; the notes say which part.
+        Whether to run only a part, once, which takes seconds, or minutes for EMMC on large sets; the notes say which.
     runs : int, optional
         Number of runs per cell, each with its own seed; by default the table decides (3, in some tables 10 or 20), and
         it is 1 if `quick`.
