@@ -9,7 +9,18 @@ from sklearn.utils.estimator_checks import estimator_checks_generator
 
 from clusterkit.errors import IncompatibleStages
 
-__all__ = ["run_checks"]
+__all__ = ["SETS_K", "run_checks"]
+
+SETS_K = {
+    "check_dont_overwrite_parameters",
+    "check_clustering",
+    "check_methods_sample_order_invariance",
+    "check_methods_subset_invariance",
+    "check_fit2d_1sample",
+    "check_fit2d_1feature",
+    "check_fit2d_predict1d",
+}
+"""Checks that set the parameter n_clusters."""
 
 
 def run_checks(estimator: object, failures: Mapping[str, str] | None = None, left_out: Container[str] = ()) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
-
 import numpy as np
 import pytest
 
@@ -62,12 +60,6 @@ def test_decimal_commas_by_a_model_of_points(run, english, german, options):
     assert (answer.stderr, answer.stdout) == ("", labels)
 
 
-def test_decimal_points_by_a_model_of_commas(run, english, german):
-    model, labels = fitted(run, german)
-    answer = run("predict", model, english)
-    assert (answer.stderr, answer.stdout) == ("", labels)
-
-
 def test_in_pieces_too(run, english, german, monkeypatch):
     (model, labels), (of_commas, _) = fitted(run, english), fitted(run, german)
     monkeypatch.setenv("CLUSTERKIT_MEMORY_CAP", "3K")
@@ -108,41 +100,15 @@ def test_texts_in_other_formats(run, english, whole):
     assert (answer.stderr, answer.stdout) == ("", labels)
 
 
-class TestDates:
-    @pytest.fixture
-    def write(self, tmp_path):
-        def member_list(name, form):
-            rng = np.random.default_rng(0)
-            days = datetime.date(2020, 1, 1), datetime.date(2021, 9, 1), datetime.date(2023, 5, 1)
-            joined = [days[g] + datetime.timedelta(days=int(rng.integers(0, 60))) for g in GROUPS]
-            lines = [f"{day.strftime(form)},{rng.normal():.3f}\n" for day in joined]
-            (tmp_path / name).write_text("joined,x\n" + "".join(lines))
-            return tmp_path / name
-
-        return member_list
-
-    def test_the_other_order_in_new_rows(self, run, write):
-        model, labels = fitted(run, write("us.csv", "%m/%d/%Y"))
-        answer = run("predict", model, write("uk.csv", "%d/%m/%Y"))
-        assert answer.stdout == labels
-        assert "'joined': dates between slashes are read with the day first, as" in answer.stderr
-
-    def test_a_file_of_both_orders_is_refused(self, run, write, error_of):
-        model, _ = fitted(run, write("us.csv", "%m/%d/%Y"))
-        path = write("uk.csv", "%d/%m/%Y")
-        path.write_text(path.read_text() + "05/25/2022,0.5\n")
-        message = error_of(run("predict", model, path))
-        assert "column 'joined': '05/25/2022' in row 91 has the month before the day, unlike '" in message
-
-    def test_an_option_says_what_no_cell_does(self, run, tmp_path):
-        lines = [f"01/{1 + i % 12:02d}/2024,{i % 12 // 6 * 9 + 0.1 * i}\n" for i in range(96)]
-        path = tmp_path / "months.csv"
-        path.write_text("month,x\n" + "".join(lines))
-        assert "'month': no day is above 12" in run("fit", path, *KMEANS).stderr
-        for option, shown in (("--day-first", "2/3 is 2 March"), ("--month-first", "2/3 is February 3")):
-            answer = run("fit", path, *KMEANS, option)
-            assert answer.stderr == ""
-            assert shown in answer.stdout
+def test_an_option_says_what_no_cell_does(run, tmp_path):
+    lines = [f"01/{1 + i % 12:02d}/2024,{i % 12 // 6 * 9 + 0.1 * i}\n" for i in range(96)]
+    path = tmp_path / "months.csv"
+    path.write_text("month,x\n" + "".join(lines))
+    assert "'month': no day is above 12" in run("fit", path, *KMEANS).stderr
+    for option, shown in (("--day-first", "2/3 is 2 March"), ("--month-first", "2/3 is February 3")):
+        answer = run("fit", path, *KMEANS, option)
+        assert answer.stderr == ""
+        assert shown in answer.stdout
 
 
 def test_labels_beside_the_data_are_no_feature(run, english, tmp_path):

@@ -75,14 +75,12 @@ def test_auto_is_the_default(run, table, number):
     [
         (("-r", "emmc"), "band"),
         (("-r", "emmc", "--set", "balancer=transport"), "transport"),
-        (("-r", "cpmmc", "-k", 2), None),
         (("-r", "emmc", "--set", "balancer=None"), None),
         (("-r", "kmeans"), None),
     ],
 )
 def test_sizes_that_are_kept_nearly_equal_are_said_to_be(run, table, words, keeper):
-    number = () if "-k" in words else ("-k", 3)
-    answer = run("fit", table, *number, *words, "--drop", "id")
+    answer = run("fit", table, "-k", 3, *words, "--drop", "id")
     assert answer.exit_code == 0, answer.output
     printed = " ".join(answer.stdout.split())
     line = f"sizes kept nearly equal by balancer '{keeper}'; --set balancer=None or -r auto lets them be any"
@@ -140,9 +138,7 @@ def test_formulas_in_cells_can_be_escaped(run, write, tmp_path, ending, error_of
     )
 
 
-def test_seed_decides(run, table, tmp_path):
-    runs = [run("fit", table, "-k", 3, "--drop", "id", "--seed", 7, "-o", "-").stdout for _ in range(2)]
-    assert runs[0] == runs[1]
+def test_the_seed_is_that_of_the_model(run, table, tmp_path):
     run("fit", table, "-r", "kmeans", "-k", 3, "--drop", "id", "--seed", 7, "--save", tmp_path / "m.clusterkit")
     assert clusterkit.load(tmp_path / "m.clusterkit").random_state == 7
 
@@ -277,18 +273,12 @@ def test_fewer_clusters_than_asked_for_are_told(run, write):
         (["points.csv", "-r", "emmc"], "Give it with -k N, or let it be chosen with -k auto."),
         (["points.csv", "-k", 0], "'0' is no number of clusters: write a number from 1, auto, or a range such as 2-8"),
         (["points.csv", "-k", "8-2"], "'8-2': a range goes up, from 2 or more clusters, such as 2-8"),
-        (["points.csv", "--drop", "id", "-k", 31], "n_samples=30 should be >= n_clusters=31"),
         (["points.csv", "--drop", "id", "-r", "kmeanz", "-k", 2], "no recipe named 'kmeanz'. Did you mean 'kmeans'"),
         (["points.csv", "--drop", "id", "-r", "svc", "-k", 2], "finds the number of clusters itself"),
         (
             ["points.csv", "--drop", "id", "-r", "emmc", "-k", 2, "--set", "solver.c=1"],
             "--set solver.c=1: solver 'ridge' has no",
         ),
-        (
-            ["points.csv", "--drop", "id", "-r", "emmc", "-k", 2, "--set", "solver=rigde"],
-            "no solver named 'rigde'. Did you mean 'ridge'",
-        ),
-        (["points.csv", "--drop", "id", "-r", "emmc", "-k", 2, "--set", "solver.C=-1"], "C must be > 0"),
         (
             ["points.csv", "--drop", "id", "-k", 2, "--set", "solver.C=1"],
             "recipe 'auto' has no stages to change. Name one with -r, for example -r emmc",
@@ -301,10 +291,6 @@ def test_fewer_clusters_than_asked_for_are_told(run, write):
         (["points.csv", "--drop", "id", "-k", 2, "--set", "n_clusters=3"], "--set n_clusters: use -k instead"),
         (["points.csv", "--drop", "id", "-k", 2, "--set", "random_state=3"], "--set random_state: use --seed instead"),
         (
-            ["points.csv", "--drop", "id", "-r", "emmc", "-k", 2, "--set", "labeler=complete_graph"],
-            "With one change, these fit",
-        ),
-        (
             ["points.csv", "--drop", "id", "-k", 2, "-o", "no/l.csv"],
             "no/l.csv cannot be written: there is no such folder",
         ),
@@ -316,7 +302,6 @@ def test_fewer_clusters_than_asked_for_are_told(run, write):
             "--with-data writes a table, so the file cannot be .npy",
         ),
         (["points.csv", "-k", 2, "--delimiter", "ab"], "--delimiter must be one character, got 'ab'"),
-        (["points.csv", "-k", 2, "--columns", "hight"], "Did you mean 'height'?"),
     ],
 )
 def test_bad_input(run, table, monkeypatch, args, message, error_of):

@@ -30,16 +30,6 @@ class TestEscapes:
         assert steering == []
         assert json.loads(shown[shown.index("{\n") :]) == {text: [text]}
 
-    def test_names_and_cells_of_a_table(self, run, write, error_of):
-        table = write("t.csv", f'"{EVIL}",b\n1,2\n3,4\n5,9\n8,7\n')
-        for words in (("fit", table, "-r", "kmeans", "-k", 2), ("fit", table, "-r", "kmeans", "-k", 2, "--json")):
-            shown = run(*words).output
-            assert "\x1b" not in shown
-            assert "\x9b" not in shown
-            assert "\u202e" not in shown
-        assert ESCAPED in run("fit", table, "-r", "kmeans", "-k", 2).stdout
-        assert ESCAPED in error_of(run("fit", table, "-k", 2, "--columns", "c"))
-
     def test_a_name_cannot_forge_a_message(self, run, write):
         table = write("t.csv", '"a\nerror: forged",b\n1,2\n3,4\n')
         answer = run("fit", table, "-k", 2, "--columns", "c")

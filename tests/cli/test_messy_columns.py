@@ -27,17 +27,6 @@ SHARES = np.round(np.r_[RNG.normal(10, 1, 20), RNG.normal(40, 1, 20)], 1)
 OTHER = np.round(RNG.normal(size=40), 2)
 
 
-def test_a_percent_sign_that_new_rows_lack(run, write, tmp_path):
-    model = str(tmp_path / "m.clusterkit")
-    labels = run("fit", write("a.csv", share=[f"{x} %" for x in SHARES], b=OTHER), *KMEANS, "--save", model).stdout
-    answer = run("predict", model, write("b.csv", share=SHARES, b=OTHER))
-    assert answer.stdout == labels
-    assert "column 'share': numbers without the unit of the fit" in answer.stderr
-    answer = run("predict", model, write("c.csv", share=SHARES / 100, b=OTHER))
-    assert answer.exit_code == 2
-    assert "the numbers have no %" in answer.stderr
-
-
 def test_the_summary_names_marks_and_blank_rows(run, write):
     shares = [f"{x} %" for x in SHARES]
     shares[4] = ""

@@ -133,15 +133,6 @@ class TestEndings:
 
 
 class TestUnpacking:
-    @pytest.mark.parametrize("text", ["much", "-1G", "0", "nan", "1e400", "inf"])
-    def test_the_cap_must_be_a_size(self, monkeypatch, text):
-        from clusterkit.errors import InvalidParameter
-        from clusterkit.samples import memory
-
-        monkeypatch.setenv("CLUSTERKIT_UNPACKED_CAP", text)
-        with pytest.raises(InvalidParameter, match="must be a size such as"):
-            memory.unpacked_cap()
-
     def test_arrays_that_are_none(self, tmp_path):
         from clusterkit.tables import TableError, read_table
 

@@ -16,11 +16,6 @@ def files(tmp_path, blobs):
     return tmp_path
 
 
-def test_used_twice(run, files, error_of):
-    answer = run("fit", files / "fit.csv", "-k", 3)
-    assert "fit.csv: the columns 1, 2 have one name, 'a'" in error_of(answer)
-
-
 def test_one_of_them(run, files, error_of):
     model = files / "m.clusterkit"
     fitted = run("fit", files / "fit.csv", "-k", 3, "-r", "kmeans", "--drop", 2, "--save", model, "-o", "-")
@@ -30,16 +25,3 @@ def test_one_of_them(run, files, error_of):
     message = error_of(run("predict", model, files / "fit.csv"))
     assert "fit.csv has 2 columns named 'a', and the model uses one" in message
     assert "here they are called a, a.2" in message
-
-
-def test_another_one_in_new_rows(run, files):
-    model = files / "m.clusterkit"
-    fitted = run("fit", files / "new.csv", "-k", 3, "-r", "kmeans", "--save", model, "-o", "-")
-    (files / "old.csv").write_text("\n".join(["a,a,b", *["0," + line for line in _swapped(files)]]))
-    assert run("predict", model, files / "old.csv", "--drop", 1).stdout == fitted.stdout
-
-
-def _swapped(files):
-    """The rows of new.csv with the column a before b."""
-    rows = [line.split(",") for line in (files / "new.csv").read_text().split("\n")[1:]]
-    return [f"{a},{b}" for b, a in rows]

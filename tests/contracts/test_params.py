@@ -183,25 +183,6 @@ class TestOddParameters:
     @pytest.mark.parametrize(
         ("name", "changes"),
         [
-            ("sgd-lmsvc", {"solver__step_tol": 1e-320}),
-            ("svc", {"labeler__n_segment_points": 2**63}),
-            ("svc", {"labeler__n_segment_points": 2**31}),
-            ("svc", {"solver__cache_mb": 2**40}),
-            ("kmeans", {"n_init": 10**30}),
-            ("kmeans", {"max_iter": 10**30}),
-            ("gmmc", {"solver__bias_penalty": 1e308}),
-            ("itersvr", {"solver__C": 10**400}),
-        ],
-    )
-    def test_the_documented_error(self, name, changes):
-        from clusterkit import recipe
-
-        with pytest.raises(InvalidParameter, match="must be"):
-            recipe(name, **changes).fit(self.X)
-
-    @pytest.mark.parametrize(
-        ("name", "changes"),
-        [
             ("svc", {"featuremap__gamma": Fraction(1, 2), "solver__cache_mb": np.int8(2)}),
             ("svc", {"featuremap__gamma": np.float16(0.5)}),
             ("emmc", {"n_clusters": np.int8(2), "solver__df": np.float16(3)}),

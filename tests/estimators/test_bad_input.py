@@ -41,19 +41,14 @@ def test_unusable_data(name):
 
 @pytest.mark.parametrize("name", [name for name in NAMES if clusterkit.recipes()[name].clusters == "given"])
 def test_fewer_samples_than_clusters(name):
-    with pytest.raises(InvalidData, match=r"n_samples=3 should be >= n_clusters=5"):
-        recipe(name, n_clusters=5).fit(X[:3])
+    with pytest.raises(InvalidData, match="n_samples=4 should be >= n_clusters=5"):
+        recipe(name, n_clusters=5).fit(X[:4])
 
 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
         ({"solver__C": 0}, r"solver 'ridge': C must be > 0 or None, got 0"),
-        ({"solver__C": -1.5}, r"solver 'ridge': C must be > 0 or None, got -1.5"),
-        ({"solver__df": 0}, r"solver 'ridge': df must be > 0 or None, got 0"),
-        ({"solver__C": float("nan")}, r"solver 'ridge': C must be a finite number > 0 or None, got nan"),
-        ({"featuremap__n_hidden": 0}, r"featuremap 'elm': n_hidden must be an integer >= 1 or None, got 0"),
-        ({"featuremap__activation": "relu"}, r"'elm': activation must be one of 'gaussian', 'sigmoid', 'radbas', got"),
         ({"balancer__slack": -1}, r"balancer 'band': slack must be a fraction of n .*, got -1"),
         ({"n_clusters": 0}, r"n_clusters must be an integer >= 1, 'auto', a range \(least, most\) or None, got 0"),
         ({"n_clusters": 2.5}, r"n_clusters must be an integer >= 1, .*, got 2.5"),
@@ -73,9 +68,6 @@ def test_values_out_of_range(change, message):
     ("change", "message"),
     [
         ({"solver": "rigde"}, r"no solver named 'rigde'. Did you mean 'ridge'\? Available: .*centroids"),
-        ({"featuremap": "emm"}, r"no featuremap named 'emm'. Did you mean 'elm'\?"),
-        ({"labeler": "treshold"}, r"no labeler named 'treshold'. Did you mean 'threshold'"),
-        ({"balancer": "bond"}, r"no balancer named 'bond'. Did you mean 'band'\?"),
         ({"init": "kmean"}, r"no partitioner named 'kmean'. Did you mean 'kmeans'.*A recipe can start too: .*emmc"),
         ({"solver__c": 1.0}, r"solver 'ridge' has no parameter 'c'. .*Available: C, df"),
         ({"n_cluster": 2}, r"Pipeline has no parameter 'n_cluster'. Did you mean 'n_clusters'\?"),
@@ -234,12 +226,6 @@ def test_kernel_matrix_above_the_memory_cap(monkeypatch):
         recipe("kernel-kmeans", n_clusters=2).fit(X)
 
 
-def test_predict_with_other_columns():
-    fitted = recipe("kmeans", n_clusters=2).fit(X)
-    with pytest.raises(ValueError, match="2 features, but Pipeline is expecting 3"):
-        fitted.predict(X[:, :2])
-
-
 def test_init_with_labels_out_of_range():
     import attrs
 
@@ -283,8 +269,3 @@ def test_new_rows_whose_squared_distances_overflow_are_refused_as_in_fits(name):
     model = recipe(name, n_clusters=2, random_state=0).fit(X)
     with pytest.raises(InvalidData, match=r"values up to 1e\+160, and squared distances .* overflow float64"):
         model.predict([[1e160, 0.0]])
-
-
-def test_one_cluster_more_than_samples():
-    with pytest.raises(InvalidData, match="n_samples=4 should be >= n_clusters=5"):
-        recipe("kmeans", n_clusters=5).fit(X[:4])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scikit_learn_checks import run_checks
+from scikit_learn_checks import SETS_K, run_checks
 from sklearn.base import clone
 from sklearn.cluster import DBSCAN, AgglomerativeClustering, KMeans
 from sklearn.datasets import make_blobs
@@ -17,15 +17,6 @@ from clusterkit.metrics import adjusted_rand
 from clusterkit.samples.limits import listening
 
 FINDS_K = "the check sets n_clusters, which DICLENS finds"
-SETS_K = {
-    "check_dont_overwrite_parameters",
-    "check_clustering",
-    "check_methods_sample_order_invariance",
-    "check_methods_subset_invariance",
-    "check_fit2d_1sample",
-    "check_fit2d_1feature",
-    "check_fit2d_predict1d",
-}
 
 
 def test_scikit_learn_checks():

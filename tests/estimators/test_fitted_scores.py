@@ -79,9 +79,6 @@ def test_a_second_fit_forgets_the_arrays_of_the_first():
 
 def test_k_means_has_the_inertia_of_scikit_learn():
     from sklearn.cluster import KMeans
-    from sklearn.datasets import make_blobs
-
-    from clusterkit import recipe
 
     X, _ = make_blobs(90, random_state=0)
     model = recipe("kmeans", n_clusters=3, random_state=0).fit(X)

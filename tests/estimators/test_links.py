@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from oracles.links import links_of
 from sklearn.datasets import load_wine, make_blobs
 from sklearn.model_selection import GridSearchCV
 from sklearn.preprocessing import scale
@@ -21,13 +22,6 @@ from clusterkit.fitting.label_iterations import balanced_by
 
 WINE, CULTIVAR = load_wine(return_X_y=True)
 WINE = scale(WINE)
-
-
-def links_of(y, count, seed=0):
-    """Random pairs, with the sign of the truth."""
-    pairs = np.random.default_rng(seed).integers(0, len(y), (count, 2))
-    pairs = pairs[pairs[:, 0] != pairs[:, 1]]
-    return np.column_stack([pairs, np.where(y[pairs[:, 0]] == y[pairs[:, 1]], 1, -1)])
 
 
 def broken(labels, links):

@@ -29,21 +29,11 @@ class TestCentres:
         np.testing.assert_allclose(model.cluster_centers_, expected, rtol=1e-9, atol=1e-9)
         assert model.n_clusters_ == 3
 
-    def test_fuzzy_means_have_them_too(self, blobs):
-        model = recipe("fuzzy-cmeans", n_clusters=3, random_state=0).fit(blobs[0])
-        assert model.cluster_centers_.shape == (3, 2)
-        np.testing.assert_allclose(model.decision_function(blobs[0]), model.memberships_)
-
     @pytest.mark.parametrize("name", ["emmc", "svc", "genie"])
     def test_others_say_that_they_have_none(self, blobs, name):
         model = recipe(name, random_state=0, **({} if name == "svc" else {"n_clusters": 3})).fit(blobs[0] / [1, 5])
         assert not hasattr(model, "cluster_centers_")
         assert model.n_clusters_ == len(set(model.labels_.tolist()) - {-1})
-
-    def test_a_second_fit_forgets_the_centres_of_the_first(self, blobs):
-        model = recipe("kmeans", n_clusters=2, random_state=0).fit(blobs[0])
-        assert len(model.cluster_centers_) == 2
-        assert len(model.set_params(n_clusters=3).fit(blobs[0]).cluster_centers_) == 3
 
 
 class TestTransform:

@@ -142,15 +142,6 @@ class TestResult:
         model.set_params(featuremap="elm").fit(blobs[0])
         assert type(model.space_).__name__ == "DenseSpace"
 
-    def test_streamed_and_dense_labels_are_equal(self):
-        X, _ = make_blobs(1500, centers=3, n_features=4, random_state=0, cluster_std=2.0)
-        models = [
-            recipe("emmc-multi", n_clusters=3, featuremap__storage=storage, random_state=0).fit(X)
-            for storage in ("dense", "streamed")
-        ]
-        np.testing.assert_array_equal(models[0].labels_, models[1].labels_)
-        assert models[0].objective_ == models[1].objective_
-
 
 def test_recipes_carry_their_citation():
     for name, entry in clusterkit.recipes().items():

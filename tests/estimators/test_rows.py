@@ -5,9 +5,9 @@ from __future__ import annotations
 import pickle
 import warnings
 
-import attrs
 import numpy as np
 import pytest
+from oracles.rows import Watched
 from sklearn.datasets import make_blobs
 from threadpoolctl import threadpool_limits
 
@@ -63,27 +63,6 @@ def blobs(dtype=np.float64, n=700):
 def settings(name, **changes):
     recipe_name, parameters = COMPOSITIONS[name]
     return recipe_name, {"n_clusters": 4, "random_state": 3, **parameters, **changes}
-
-
-@attrs.frozen(eq=False)
-class Watched:
-    """Rows that count how they are read."""
-
-    X: np.ndarray
-    reads: list[int] = attrs.field(factory=list)
-    names: tuple[str, ...] | None = None
-
-    n = property(lambda self: len(self.X))
-    d = property(lambda self: self.X.shape[1])
-    dtype = property(lambda self: self.X.dtype)
-
-    def read(self, rows):
-        self.reads.append(rows.stop - rows.start)
-        return self.X[rows].copy()
-
-    def gather(self, index):
-        self.reads.append(len(index))
-        return self.X[index]
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,9 @@ from concurrent.futures import ThreadPoolExecutor
 from io import FileIO
 from types import SimpleNamespace
 
-import attrs
 import numpy as np
 import pytest
+from oracles.rows import Watched
 from sklearn.datasets import make_blobs
 
 import clusterkit
@@ -61,26 +61,6 @@ def full(monkeypatch, free=0):
     monkeypatch.setattr("clusterkit.samples.rows.shutil.disk_usage", lambda folder: SimpleNamespace(free=free))
 
 
-@attrs.frozen(eq=False)
-class Counted:
-    """Rows that count how many of them are read by passes."""
-
-    X: np.ndarray
-    passed: list[int] = attrs.field(factory=list)
-    names: tuple[str, ...] | None = None
-
-    n = property(lambda self: len(self.X))
-    d = property(lambda self: self.X.shape[1])
-    dtype = property(lambda self: self.X.dtype)
-
-    def read(self, rows):
-        self.passed.append(rows.stop - rows.start)
-        return self.X[rows]
-
-    def gather(self, index):
-        return self.X[index]
-
-
 @pytest.mark.parametrize(
     ("name", "dtype"),
     [
@@ -122,7 +102,7 @@ def test_labels_and_objectives_are_those_without_a_file(name, dtype, files, monk
 def test_an_iteration_reads_the_rows_once_and_with_a_balancer_twice(recipe_name, parameters, passes):
     read = []
     for iterations in (2, 3, 4):
-        rows = Counted(np.random.default_rng(0).normal(size=(700, 5)))
+        rows = Watched(np.random.default_rng(0).normal(size=(700, 5)))
         model = recipe(recipe_name, n_clusters=4, random_state=0, max_iter=iterations, **parameters).fit(rows)
         assert model.n_iter_ == iterations
         read.append(sum(rows.passed))

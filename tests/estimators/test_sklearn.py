@@ -8,7 +8,7 @@ import joblib
 import numpy as np
 import pytest
 from oracles.recipes import EACH_CLASS, NAMES, OF_EACH_CLASS, small
-from scikit_learn_checks import run_checks
+from scikit_learn_checks import SETS_K, run_checks
 from sklearn.base import clone
 from sklearn.datasets import make_blobs
 from sklearn.model_selection import GridSearchCV
@@ -21,15 +21,6 @@ from clusterkit.drivers.compose import resolve
 TAGS_OF_CLASSIFIERS = "the check asks a clusterer that has predict_proba for the tags of a classifier"
 FINDS_K = "the checks set n_clusters, which this recipe finds; the same checks run without that parameter below"
 TWO = "check_clustering sets three clusters, this recipe makes two"
-SETS_K = {
-    "check_dont_overwrite_parameters",
-    "check_clustering",
-    "check_methods_sample_order_invariance",
-    "check_methods_subset_invariance",
-    "check_fit2d_1sample",
-    "check_fit2d_1feature",
-    "check_fit2d_predict1d",
-}
 
 
 class FindsK(Pipeline):

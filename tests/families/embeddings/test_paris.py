@@ -12,8 +12,7 @@ from sklearn.metrics import adjusted_rand_score, roc_auc_score
 import clusterkit
 from clusterkit import Pipeline, recipe
 from clusterkit.contracts.labelings import by_appearance
-from clusterkit.errors import ClusterkitWarning, InvalidParameter
-from clusterkit.families.embeddings.layout import Layout
+from clusterkit.errors import ClusterkitWarning
 from clusterkit.samples import EmbeddedSpace
 
 
@@ -45,11 +44,6 @@ def test_the_number_of_clusters_is_found_and_every_row_has_one(sphere):
 def searched(method):
     """The recipe with a search of neighbours that is asked for."""
     return recipe("embeddings", featuremap=["unit", {"name": "layout", "neighbors_method": method}], random_state=0)
-
-
-def test_other_words_are_refused():
-    with pytest.raises(InvalidParameter, match="one of 'auto', 'exact', 'sketch'"):
-        Layout(neighbors_method="fast")
 
 
 def test_a_sketch_may_be_asked_for(sphere):

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import pickle
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -15,7 +13,7 @@ from clusterkit import recipe
 from clusterkit.contracts import Task
 from clusterkit.contracts.composition import Composition
 from clusterkit.contracts.seeds import Seeds
-from clusterkit.errors import ClusterkitWarning, InvalidData, InvalidParameter
+from clusterkit.errors import ClusterkitWarning, InvalidData
 from clusterkit.families.equal import drift
 from clusterkit.families.equal.drift import DriftRule, even_out, find_parts, random_distinct_rows
 from clusterkit.families.equal.equal import Equal, EqualParts
@@ -278,8 +276,6 @@ def test_constant_data_end_with_zeros(dtype, m):
 
 
 def test_fewer_rows_than_clusters():
-    with pytest.raises(InvalidData, match="n_samples=3 should be >= n_clusters=4"):
-        recipe("equal-clustering", n_clusters=4).fit(np.eye(3))
     with pytest.raises(InvalidData, match="partitioner 'equal': 3 rows cannot make 4 parts"):
         EqualParts().start(identity_space(np.eye(3)), Task(3, 4), np.random.default_rng(0))
 
@@ -334,16 +330,3 @@ def test_it_reports_and_keeps_the_best_at_an_interrupt():
     assert reports[0].stage == "equal"
     assert outcome.status.interrupted
     assert "interrupted after 300" in outcome.status.reason
-
-
-def test_parameters_are_checked():
-    with pytest.raises(InvalidParameter, match="solver 'equal': max_ratio must be"):
-        Equal(max_ratio=0.5)
-    with pytest.raises(InvalidParameter, match="partitioner 'equal': step"):
-        EqualParts(step=0.0)
-
-
-def test_stage_modules_import_nothing_heavy():
-    modules = ["clusterkit.families.equal.equal", "clusterkit.families.equal.equal"]
-    code = "import sys, " + ", ".join(modules) + "; assert not {'sklearn', 'scipy', 'numba'} & set(sys.modules)"
-    subprocess.run([sys.executable, "-c", code], check=True)

@@ -9,10 +9,7 @@ from hypothesis import strategies as st
 
 from clusterkit.families.equal import drift_jit
 from clusterkit.families.equal.drift import DriftRule, TiledLoop, find_parts, random_distinct_rows
-from clusterkit.testing.pytest_plugin import share_of_examples
 from clusterkit_campaign.oracles import balance as oracle
-
-ITERATIONS = 1000
 
 
 def both(X, m, seed, iterations, rule):
@@ -68,14 +65,6 @@ def test_sizes_of_every_iteration_equal_the_plain_loop(n, d, m, seed, kind, step
 def test_whole_numbers_with_ties(n, d, m, levels, seed):
     X = np.random.default_rng(seed).integers(levels, size=(n, d)).astype(float)
     check(X, m, seed % 1000, 40, ties=True)
-
-
-@share_of_examples(0.16)
-@given(d=st.integers(4, 20), m=st.integers(3, 20), whole=st.booleans(), seed=st.integers(0, 2**32 - 1))
-def test_a_thousand_iterations(d, m, whole, seed):
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(300, d)) * 3.0 + 4.0 * rng.integers(2, size=(300, 1))
-    check(np.round(X) if whole else X, m, 1, ITERATIONS, ties=whole)
 
 
 def test_rows_that_single_precision_cannot_tell_apart_go_on_in_double(monkeypatch):

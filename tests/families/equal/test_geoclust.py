@@ -7,9 +7,8 @@ import pytest
 
 from clusterkit import recipe
 from clusterkit.contracts import Task
-from clusterkit.errors import InvalidParameter
 from clusterkit.families.equal.drift import DriftRule, find_parts, random_distinct_rows
-from clusterkit.families.equal.equal import GeoClust, GeoClustParts
+from clusterkit.families.equal.equal import GeoClustParts
 from clusterkit.samples import identity_space
 from clusterkit_campaign.oracles import balance as oracle
 
@@ -59,13 +58,6 @@ def test_repair_and_the_partitioner():
     model = recipe("geoclust", n_clusters=3, random_state=0, solver__max_iter=50, solver__repair=True).fit(X)
     assert sorted(np.bincount(model.labels_)) == [166, 167, 167]
     np.testing.assert_array_equal(model.predict(X), model.labels_)
-
-
-def test_parameters_are_checked():
-    with pytest.raises(InvalidParameter, match="solver 'geoclust': max_iter"):
-        GeoClust(max_iter=0)
-    with pytest.raises(InvalidParameter, match="partitioner 'geoclust': restarts"):
-        GeoClustParts(restarts=-1)
 
 
 @pytest.mark.filterwarnings("ignore:the attributes of X spread over")

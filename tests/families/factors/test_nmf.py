@@ -8,22 +8,20 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from oracles.maps import mapped
 
 from clusterkit.contracts import Task
 from clusterkit.contracts.composition import Composition
 from clusterkit.contracts.seeds import Seeds
-from clusterkit.errors import InvalidData, InvalidParameter
+from clusterkit.errors import InvalidData
 from clusterkit.families.factors import nmf, updates
 from clusterkit.families.factors.nmf import Nmf
 from clusterkit.families.factors.updates import RowUpdate
 from clusterkit.families.means.rows_kmeans import RowsKMeans
 from clusterkit.families.shared.codecs import Argmax
-from clusterkit.families.shared.elm import Elm
 from clusterkit.families.shared.scaling import Identity
 from clusterkit.fitting.fit import fit
 from clusterkit.numerics.sparse_rows import SparseRows
-from clusterkit.samples import KernelSpace, build_space, transform
+from clusterkit.samples import KernelSpace, build_space
 from clusterkit.samples.kernels import Gaussian, Linear
 from clusterkit.samples.limits import listening
 from clusterkit.samples.transform import IdentityMap
@@ -197,26 +195,6 @@ def test_zero_sample_and_zero_matrix():
 
 
 @pytest.mark.parametrize("update", ["multiplicative", "hals"])
-@pytest.mark.parametrize("storage", ["dense", "streamed"])
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_streamed_equals_dense_in_both_types(monkeypatch, storage, dtype, update):
-    monkeypatch.setattr(transform, "BLOCK_BYTES", 1)  # blocks of 64 rows
-    X, _ = blobs(210)
-    dense = mapped(Elm(n_hidden=33, storage="dense"), X.astype(dtype), 1)
-    space = build_space(dense.points, dense.mapping, storage=storage)
-    outcomes = []
-    for candidate in (dense, space):
-        prepared = Nmf(update=update, max_iter=30).prepare(candidate, Task(len(X), 3), np.random.default_rng(2))
-        outcomes.append(prepared.solve(None, None, np.random.default_rng(3)))
-    assert np.array_equal(outcomes[0].rows, outcomes[1].rows)
-    assert np.array_equal(outcomes[0].extend.basis, outcomes[1].extend.basis)
-    assert outcomes[0].status.history == outcomes[1].status.history
-    assert outcomes[0].rows.dtype == dtype
-    assert outcomes[0].extend(X).dtype == dtype
-    assert np.all(np.isfinite(outcomes[0].extend(X)))
-
-
-@pytest.mark.parametrize("update", ["multiplicative", "hals"])
 def test_the_number_of_threads_changes_no_bit(monkeypatch, update):
     X = np.random.default_rng(0).random((1300, 40))  # three jobs in each block
     single, _ = solve(X, 3, max_iter=5, tol=0, update=update)
@@ -310,14 +288,6 @@ def test_negative_features_are_refused():
     X, _ = blobs()
     with pytest.raises(InvalidData, match=r"solver 'nmf' .* smallest is -3\.5\. .*'minmax'.*'elm'.*'rbf'"):
         solve(np.where(X.max() == X, -3.5, X), 2)
-
-
-@pytest.mark.parametrize(
-    "wrong", [{"max_iter": 0}, {"tol": -1.0}, {"delta": -1.0}, {"delta": np.nan}, {"normalize": "x"}, {"update": "mu"}]
-)
-def test_parameters_are_checked(wrong):
-    with pytest.raises(InvalidParameter, match="solver 'nmf'"):
-        Nmf(**wrong)
 
 
 def test_stops_by_tolerance_or_says_why_not():

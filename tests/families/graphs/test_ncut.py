@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from clusterkit import Pipeline, recipe
 from clusterkit.contracts import Task
-from clusterkit.errors import ClusterkitWarning, IncompatibleStages, InvalidData, InvalidParameter, NeedsMemory
+from clusterkit.errors import ClusterkitWarning, IncompatibleStages, InvalidData, NeedsMemory
 from clusterkit.families.graphs._neighbour_graph import affinity
 from clusterkit.families.graphs.ncut import Ncut
 from clusterkit.numerics import eigenvectors
@@ -322,12 +322,6 @@ def test_the_space_of_the_caller_keeps_its_kernel(n_neighbors):
     K = space.gram().copy()
     Ncut(n_neighbors=n_neighbors).prepare(space, Task(20, 2), np.random.default_rng(0))
     np.testing.assert_array_equal(space.gram(), K)
-
-
-@pytest.mark.parametrize("wrong", [{"n_neighbors": 0}, {"self_loops": "x"}, {"normalize": 3}])
-def test_parameters_are_checked(wrong):
-    with pytest.raises(InvalidParameter, match="solver 'ncut'"):
-        Ncut(**wrong)
 
 
 def test_neighbours_beyond_the_samples_are_reported():

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from oracles.maps import mapped
 from sklearn.datasets import make_blobs
 
 from clusterkit import ClusterkitWarning, Pipeline, recipe
@@ -22,10 +21,9 @@ from clusterkit.families.margins._cuts import (
 )
 from clusterkit.families.margins.cutting_plane import Cpm3c, Cpmmc
 from clusterkit.families.shared.codecs import Argmax, Threshold
-from clusterkit.families.shared.elm import Elm
 from clusterkit.metrics import clustering_accuracy
 from clusterkit.samples import KernelSpace, build_space
-from clusterkit.samples.kernels import Gaussian, Linear
+from clusterkit.samples.kernels import Linear
 from clusterkit.samples.transform import IdentityMap
 from clusterkit.testing.pytest_plugin import share_of_examples
 from clusterkit_campaign.oracles import max_margin as oracle
@@ -167,25 +165,6 @@ def test_without_an_intercept_the_balance_has_no_effect_on_centred_data():
     labels = np.concatenate([np.zeros(60, dtype=int), np.full(30, 1), np.full(30, 2)])
     outcome, _ = solve(dense(lopsided), labels, 3, 30.0)
     assert outcome.status.facts["balance"] == pytest.approx(30.0, abs=1e-6)
-
-
-def test_new_samples_get_what_the_training_samples_have():
-    X, y = make_blobs(60, centers=3, random_state=0)
-    for space in (
-        dense(X),
-        KernelSpace(X, Gaussian(0.3)),
-        mapped(Elm(20), X, 0),
-    ):
-        outcome, _ = solve(space, y, 3, 6.0, C=10.0)
-        np.testing.assert_allclose(outcome.extend(X), outcome.rows, atol=1e-9)
-
-
-def test_a_streamed_space_gives_the_same_bits(monkeypatch):
-    monkeypatch.setattr("clusterkit.samples.transform.BLOCK_ROWS", 64)
-    X, y = make_blobs(300, centers=3, cluster_std=4.0, random_state=3)
-    outcomes = [solve(mapped(Elm(15, storage=storage), X, 1), y, 3, 9.0, C=5.0)[0] for storage in ("dense", "streamed")]
-    assert outcomes[0].status.facts["programs"] > 2
-    np.testing.assert_array_equal(outcomes[0].rows, outcomes[1].rows)
 
 
 def test_blobs_are_found_and_labels_predicted():

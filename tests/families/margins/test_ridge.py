@@ -10,7 +10,6 @@ from oracles.maps import mapped
 
 from clusterkit.contracts import Task
 from clusterkit.contracts.featuremap import Chain
-from clusterkit.errors import InvalidParameter
 from clusterkit.families.margins.ridge import Ridge
 from clusterkit.families.shared.codecs import Argmax, Interval, Threshold
 from clusterkit.families.shared.elm import Elm
@@ -96,21 +95,6 @@ def test_scores_shrink(case):
     for space in (dense(H), KernelSpace(H, Gaussian(1.0 / H.var()))):
         rows = solved(space, labels, k, codec, C=C)[2].rows
         assert np.all(np.linalg.norm(rows, axis=0) < np.linalg.norm(T, axis=0) + 1e-300)
-
-
-@given(case=problem(), starts=st.integers(2, 5))
-def test_stacked_starts_equal_single_ones(case, starts):
-    H, _, k, codec, C = case
-    labels = np.random.default_rng(starts).integers(k, size=(starts, len(H)))
-    for space in (dense(H), KernelSpace(H, Gaussian(1.0 / H.var()))):
-        prepared, coded, together = solved(space, labels, k, codec, C=C)
-        values = prepared.objective(coded, together)
-        assert values.shape == (starts,)
-        for i in range(starts):
-            single, target, alone = solved(space, labels[i], k, codec, C=C)
-            close(together.start(i).rows, alone.rows, 1e-11)
-            close(together.start(i).extend(H), alone.extend(H), 1e-11)
-            np.testing.assert_allclose(values[i], single.objective(target, alone)[0], rtol=1e-9)
 
 
 @given(case=problem())
@@ -282,10 +266,3 @@ def test_kernel_of_float32():
     )
     close(single.rows, double.rows, 1e-4)
     close(single.extend(X), single.rows, 1e-4)
-
-
-@pytest.mark.parametrize("parameter", ["C", "df"])
-@pytest.mark.parametrize("value", [0, -1.0, float("nan"), float("inf"), "much"])
-def test_parameters_out_of_range(parameter, value):
-    with pytest.raises(InvalidParameter, match=f"solver 'ridge': {parameter} must be .*> 0.* or None, got"):
-        Ridge(**{parameter: value})

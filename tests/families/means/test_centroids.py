@@ -16,6 +16,7 @@ from clusterkit.contracts.composition import Composition
 from clusterkit.contracts.seeds import Seeds
 from clusterkit.errors import ClusterkitWarning, NeedsMemory
 from clusterkit.families.means import _hamerly
+from clusterkit.families.means.fuzzy_cmeans import FuzzyCMeans
 from clusterkit.families.means.kmeans import Centroids
 from clusterkit.families.means.starts import Seeded
 from clusterkit.families.shared.codecs import Argmax
@@ -95,17 +96,6 @@ def test_kernel_distances_equal_the_oracle_with_empty_classes(case, width):
     np.testing.assert_allclose(outcome.extend(X), outcome.rows, atol=1e-12)
 
 
-@given(case=problem())
-def test_linear_kernel_is_plain_kmeans(case):
-    X, labels, k = case
-    X = X - X.mean(axis=0)
-    plain, value = solve_once(dense(X), labels, k)
-    kernel, same = solve_once(KernelSpace(X, Linear()), labels, k)
-    atol = 1e-12 * np.sum(X**2, axis=1).max()
-    np.testing.assert_allclose(kernel.rows, plain.rows, rtol=1e-9, atol=atol)
-    np.testing.assert_allclose(same, value, rtol=1e-9, atol=len(X) * atol)
-
-
 @given(case=problem(), constant=st.sampled_from([1.0, 100.0]))
 def test_a_constant_added_to_the_kernel_changes_nothing(case, constant):
     X, labels, k = case
@@ -168,10 +158,19 @@ def test_identity_kernel_keeps_every_partition():
     np.testing.assert_allclose(-outcome.rows[0], [0.75, 1.25, 1.25])
 
 
-def test_as_many_clusters_as_samples():
+MAPS = (Identity(), Elm(n_hidden=20))
+STAGES = [
+    *product((*MAPS, Rbf()), (Centroids(),), (Seeded(), Random())),
+    *product(MAPS, (FuzzyCMeans(),), (None,)),
+]
+"""Feature map, solver and start of k-means and of fuzzy c-means, which answer odd samples alike."""
+
+
+@pytest.mark.parametrize(("featuremap", "solver", "init"), STAGES)
+def test_as_many_clusters_as_samples(featuremap, solver, init):
     X = np.random.default_rng(0).normal(size=(15, 3))
-    for featuremap in (Identity(), Rbf(), Elm(n_hidden=20)):
-        fitted = fit(Composition(featuremap, Centroids(), Argmax(), None, Seeded(), 15), X, Seeds(0))
+    if not isinstance(init, Random):
+        fitted = fit(Composition(featuremap, solver, Argmax(), None, init, 15), X, Seeds(0))
         assert fitted.objective < 1e-12
         assert len(np.unique(fitted.labels)) == 15
 
@@ -189,27 +188,28 @@ def test_large_offset_does_not_blur(offset):
     np.testing.assert_array_equal(moved.extend(X + offset), moved.rows)
 
 
-@pytest.mark.parametrize("featuremap", [Identity(), Rbf(), Elm(n_hidden=20)])
-@pytest.mark.parametrize("init", [Seeded(), Random()])
-def test_constant_data_end_with_zeros(featuremap, init):
+@pytest.mark.parametrize(("featuremap", "solver", "init"), STAGES)
+def test_constant_data_end_with_zeros(featuremap, solver, init):
     for value, dtype in product((0.0, 0.1, 1e6 / 3), (np.float64, np.float32)):
         X = np.full((151, 5), value, dtype=dtype)
         with pytest.warns(ClusterkitWarning, match="all 151 samples are equal"):
-            fitted = fit(Composition(featuremap, Centroids(), Argmax(), None, init, 4), X, Seeds(0))
+            fitted = fit(Composition(featuremap, solver, Argmax(), None, init, 4), X, Seeds(0))
         assert fitted.converged
         assert not fitted.labels.any()
         assert not fitted.predict(X).any()
         assert np.all(np.isfinite(fitted.outcome.rows))
+        if isinstance(solver, FuzzyCMeans):
+            np.testing.assert_array_equal(fitted.outcome.rows, np.ones((151, 1)))  # the other three have no rows
 
 
-@pytest.mark.parametrize("featuremap", [Identity(), Rbf(), Elm(n_hidden=20)])
-@pytest.mark.parametrize("init", [Seeded(), Random()])
-def test_fewer_distinct_rows_than_clusters_keep_duplicates_together(featuremap, init):
+@pytest.mark.parametrize(("featuremap", "solver", "init"), STAGES)
+def test_fewer_distinct_rows_than_clusters_keep_duplicates_together(featuremap, solver, init):
     values = np.random.default_rng(0).normal(size=(3, 6)) + 10
     which = np.random.default_rng(1).integers(3, size=40)
     for seed in range(5):
-        fitted = fit(Composition(featuremap, Centroids(), Argmax(), None, init, 6), values[which], Seeds(seed))
-        assert fitted.missing_clusters == "only 3 distinct samples for n_clusters=6: 3 clusters stay empty"
+        fitted = fit(Composition(featuremap, solver, Argmax(), None, init, 6), values[which], Seeds(seed))
+        if isinstance(solver, Centroids):
+            assert fitted.missing_clusters == "only 3 distinct samples for n_clusters=6: 3 clusters stay empty"
         assert fitted.converged
         assert fitted.objective < 1e-9
         assert len(set(zip(fitted.labels, which, strict=True))) == 3

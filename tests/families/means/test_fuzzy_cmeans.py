@@ -13,13 +13,11 @@ from clusterkit import recipe
 from clusterkit.contracts import Task
 from clusterkit.contracts.composition import Composition
 from clusterkit.contracts.seeds import Seeds
-from clusterkit.errors import ClusterkitWarning, InvalidParameter
 from clusterkit.families.means.fuzzy_cmeans import FuzzyCMeans, memberships
 from clusterkit.families.shared.codecs import Argmax
-from clusterkit.families.shared.elm import Elm
 from clusterkit.families.shared.scaling import Identity
 from clusterkit.fitting.fit import fit
-from clusterkit.samples import build_space, transform
+from clusterkit.samples import build_space
 from clusterkit.samples.limits import listening
 from clusterkit.samples.transform import IdentityMap
 from clusterkit_campaign.oracles import means as oracle
@@ -186,59 +184,6 @@ def test_large_offset_does_not_blur(offset):
     np.testing.assert_allclose(same, value, rtol=1e-8)
 
 
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize("value", [0.0, 0.1, 1e6 / 3])
-@pytest.mark.parametrize("featuremap", [Identity(), Elm(n_hidden=20)])
-def test_constant_data(dtype, value, featuremap):
-    X = np.full((91, 4), value, dtype=dtype)
-    with pytest.warns(ClusterkitWarning, match="all 91 samples are equal"):
-        fitted = fit(Composition(featuremap, FuzzyCMeans(), Argmax(), None, None, 4), X, Seeds(0))
-    assert fitted.converged
-    assert not fitted.labels.any()
-    assert not fitted.predict(X).any()
-    np.testing.assert_array_equal(fitted.outcome.rows, np.ones((91, 1)))  # the other three have no rows
-
-
-@pytest.mark.parametrize("featuremap", [Identity(), Elm(n_hidden=20)])
-def test_fewer_distinct_rows_than_clusters_keep_duplicates_together(featuremap):
-    values = np.random.default_rng(0).normal(size=(3, 6)) + 10
-    which = np.random.default_rng(1).integers(3, size=40)
-    for seed in range(5):
-        fitted = fit(Composition(featuremap, FuzzyCMeans(), Argmax(), None, None, 6), values[which], Seeds(seed))
-        assert fitted.converged
-        assert fitted.objective < 1e-9
-        assert len(set(zip(fitted.labels, which, strict=True))) == 3
-        assert np.array_equal(fitted.predict(values[which]), fitted.labels)
-
-
-def test_as_many_clusters_as_samples():
-    X = np.random.default_rng(0).normal(size=(15, 3))
-    for featuremap in (Identity(), Elm(n_hidden=20)):
-        fitted = fit(Composition(featuremap, FuzzyCMeans(), Argmax(), None, None, 15), X, Seeds(0))
-        assert fitted.objective < 1e-12
-        assert len(np.unique(fitted.labels)) == 15
-
-
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_streamed_equals_dense(monkeypatch, dtype):
-    monkeypatch.setattr(transform, "BLOCK_BYTES", 1)  # blocks of 64 rows
-    X = np.random.default_rng(0).normal(size=(210, 4)).astype(dtype)
-    fits = [
-        fit(
-            Composition(Elm(n_hidden=37, storage=storage), FuzzyCMeans(), Argmax(), None, None, 5, n_init=3),
-            X,
-            Seeds(1),
-        )
-        for storage in ("dense", "streamed")
-    ]
-    assert np.array_equal(fits[0].outcome.rows, fits[1].outcome.rows)
-    assert fits[0].history == fits[1].history
-    for one in fits:
-        assert one.outcome.rows.dtype == np.float64
-        np.testing.assert_allclose(one.outcome.rows.sum(axis=1), 1.0, rtol=1e-6)
-        assert np.array_equal(one.predict(X), one.labels)
-
-
 def test_float32_agrees_with_float64():
     X, _ = blobs(spread=0.8)
     narrow, wide = (
@@ -289,23 +234,6 @@ def test_interrupt_keeps_the_memberships_so_far(iteration):
     assert np.array_equal(outcome.rows, same.rows)
     assert np.array_equal(outcome.extend(X), outcome.rows)
     assert value == expected
-
-
-@pytest.mark.parametrize(
-    "wrong", [{"fuzzifier": 1.0}, {"fuzzifier": np.inf}, {"tol": -1.0}, {"max_iter": 0}, {"tol": "x"}]
-)
-def test_parameters_are_checked(wrong):
-    with pytest.raises(InvalidParameter, match="solver 'fuzzy_cmeans'"):
-        FuzzyCMeans(**wrong)
-
-
-def test_more_starts_are_no_worse_and_repeat_for_a_seed():
-    X = np.random.default_rng(0).normal(size=(120, 2))
-    one, ten, again = (
-        fit(Composition(Identity(), FuzzyCMeans(), Argmax(), None, None, 6, n_init=n), X, Seeds(0)) for n in (1, 10, 10)
-    )
-    assert ten.objective <= one.objective
-    assert np.array_equal(ten.outcome.rows, again.outcome.rows)
 
 
 def test_cmeans_is_one_run_from_uniform_seeds():

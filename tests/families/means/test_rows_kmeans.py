@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import pickle
 import warnings
 
-import attrs
 import numpy as np
 import pytest
 from hypothesis import given
@@ -13,7 +11,6 @@ from hypothesis import strategies as st
 
 from clusterkit.contracts import Task
 from clusterkit.contracts.outcomes import Embedding, Ending, LinearRows, Scores, Status
-from clusterkit.errors import InvalidParameter
 from clusterkit.families.means.rows_kmeans import RowsKMeans
 from clusterkit.samples import build_space
 from clusterkit.samples.transform import IdentityMap
@@ -46,14 +43,6 @@ def test_fixed_point_of_lloyd_that_predicts_itself(n, r, seed, dtype):
     assert np.array_equal(label(rows, k, seed).labels, labeling.labels)
 
 
-def test_finds_blobs_and_pickles():
-    truth = np.repeat([2, 0, 1], 20)
-    rows = 10.0 * np.eye(3)[truth] + np.random.default_rng(0).normal(size=(60, 3))
-    labeling = label(rows, 3)
-    assert np.array_equal(labeling.labels, np.repeat([0, 1, 2], 20))
-    assert np.array_equal(pickle.loads(pickle.dumps(labeling.predict))(rows), labeling.labels)
-
-
 @pytest.mark.parametrize("rows", [np.zeros((9, 3)), np.repeat(np.eye(2), [4, 5], axis=0)])
 def test_fewer_distinct_rows_than_clusters_are_a_label_each(rows):
     """Of labels that are fewer than was asked for the fit warns, whatever the labeler."""
@@ -71,9 +60,3 @@ def test_transductive_and_inexact_embeddings():
     labeling = RowsKMeans().label(outcome, build_space(rows, IdentityMap(2)), Task(20, 2), np.random.default_rng(0))
     assert labeling.predict is None
     assert not label(rows, 2, status=Status(1, Ending.CONVERGED, "", predicts_labels=False)).exact
-
-
-@pytest.mark.parametrize("wrong", [{"n_init": 0}, {"max_iter": 0}, {"n_init": 1.5}])
-def test_parameters_are_checked(wrong):
-    with pytest.raises(InvalidParameter, match="labeler 'rows_kmeans'"):
-        attrs.evolve(RowsKMeans(), **wrong)

@@ -108,20 +108,6 @@ def test_single_output_is_the_literal_repair(n, k, seed, slack, rule):
     np.testing.assert_allclose(costs[rows, labels].sum(), costs[rows, literal].sum(), rtol=1e-9)
 
 
-@given(problem=costs_and_labels())
-def test_feasible_idempotent_and_pure(problem):
-    costs, labels, slack = problem
-    (n, k), before = costs.shape, labels.copy()
-    band = Band(slack=slack)
-    first = balanced_by(band, CostTable(costs, labels), Task(n, k))
-    assert gap(first.labels, k) <= least(slack, n, k)
-    assert first.exact == np.array_equal(first.labels, labels)
-    np.testing.assert_array_equal(labels, before)
-    np.testing.assert_array_equal(balanced_by(band, CostTable(costs, first.labels), Task(n, k)).labels, first.labels)
-    if gap(labels, k) <= slack:
-        np.testing.assert_array_equal(first.labels, labels)
-
-
 @given(n=st.integers(1, 9), k=st.integers(2, 4), slack=st.integers(0, 10))
 def test_bounds_are_necessary_and_for_two_clusters_sufficient(n, k, slack):
     used = least(slack, n, k)

@@ -39,19 +39,6 @@ def test_decoding_the_targets_gives_the_labels(codec, data):
     np.testing.assert_array_equal(coded.block(slice(2, 5)), T[2:5])
 
 
-@given(codec=st.sampled_from(CODECS), data=st.data(), dtype=st.sampled_from([np.float64, np.float32]))
-def test_costs_are_finite_and_ties_go_to_the_lowest(codec, data, dtype):
-    k = data.draw(st.integers(1, most(codec)))
-    q = codec.codebook(k).shape[1]
-    F = np.array(data.draw(st.lists(st.lists(score, min_size=q, max_size=q), min_size=1)), dtype=dtype)
-    costs = codec.costs(F, k)
-    assert costs.shape == (len(F), k)
-    assert np.all(np.isfinite(costs))
-    expected = [min(range(k), key=lambda j: (row[j], j)) for row in costs]
-    np.testing.assert_array_equal(codec.decode(F, k), expected)
-    assert codec.calibrate(F, Task(len(F), k)) == codec
-
-
 @given(
     codec=st.sampled_from([Threshold(), Argmax(), Interval(), Interval(rule="signed"), Interval(rule="midpoint")]),
     data=st.data(),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 import warnings
 
 import attrs
@@ -12,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from oracles.maps import mapped
 
-from clusterkit.errors import ClusterkitWarning, InvalidParameter, NeedsMemory
+from clusterkit.errors import ClusterkitWarning, NeedsMemory
 from clusterkit.families.shared.elm import Elm, RidgeNodes
-from clusterkit.samples import DenseSpace, StreamedSpace, transform
+from clusterkit.samples import DenseSpace, StreamedSpace
 
 SEED = st.integers(0, 2**32 - 1)
 KINDS = {
@@ -75,30 +74,6 @@ def test_float32(X, kind, seed):
     exact, size = formula(space, X)
     assert H.dtype == space.at(X[:1]).dtype == np.float32
     assert np.all(np.abs(H - exact) <= 2e-6 * size)
-
-
-@given(X=data(), kind=kinds, seed=SEED)
-def test_every_row_depends_on_itself_alone(X, kind, seed):
-    space = fit(KINDS[kind], X, seed)
-    index = np.random.default_rng(seed).integers(len(X), size=7)
-    H = space.rows()
-    for part in (space.at(X[index]), space.rows(index), space.take(index).rows()):
-        np.testing.assert_allclose(part, H[index], rtol=0, atol=1e-13)
-    np.testing.assert_array_equal(space.at(X), H)
-
-
-@given(X=data(), kind=kinds, seed=SEED)
-def test_the_seed_decides_and_another_differs(X, kind, seed):
-    np.testing.assert_array_equal(fit(KINDS[kind], X, seed).rows(), fit(KINDS[kind], X, seed).rows())
-    assert np.any(fit(KINDS[kind], X, seed).rows() != fit(KINDS[kind], X, seed + 1).rows())
-
-
-@given(X=data(), kind=kinds, copies=st.integers(2, 5))
-def test_duplicates_share_their_features(X, kind, copies):
-    space = fit(KINDS[kind], X)
-    np.testing.assert_allclose(
-        space.at(np.tile(X, (copies, 1))), np.tile(space.rows(), (copies, 1)), rtol=0, atol=1e-14
-    )
 
 
 @given(X=data(), seed=SEED, scale=st.sampled_from(["minmax", None]))
@@ -177,19 +152,6 @@ def test_accurate_far_from_the_origin(offset, d, scale, dtype):
     assert size.max() < 100  # so the bound says something
 
 
-@pytest.mark.parametrize("kind", sorted(KINDS))
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize("block", [transform.BLOCK_BYTES, 1])
-def test_streamed_equals_dense_bit_for_bit(monkeypatch, kind, dtype, block):
-    monkeypatch.setattr(transform, "BLOCK_BYTES", block)
-    X = np.random.default_rng(0).normal(size=(300, 7)).astype(dtype)
-    dense, streamed = (fit(attrs.evolve(KINDS[kind], storage=storage), X) for storage in ("dense", "streamed"))
-    assert isinstance(dense, DenseSpace)
-    assert isinstance(streamed, StreamedSpace)
-    np.testing.assert_array_equal(dense.rows(), streamed.rows())
-    np.testing.assert_array_equal(dense.gram(), streamed.gram())
-
-
 def test_storage_follows_the_memory_cap(monkeypatch):
     X = np.random.default_rng(0).normal(size=(300, 7))
     assert isinstance(fit(Elm(n_hidden=20), X), DenseSpace)
@@ -205,14 +167,6 @@ def test_number_of_nodes():
     assert fit(Elm(), X[:30]).width == 30
     assert fit(Elm(n_hidden=7), X).resolved == {}
     assert fit(Elm(n_hidden=1), X).rows().shape == (1100, 1)
-
-
-def test_pickles_without_its_features():
-    X = np.random.default_rng(0).normal(size=(300, 7))
-    space = fit(Elm(n_hidden=200), X)
-    text = pickle.dumps(space)
-    assert len(text) < 0.2 * space.rows().nbytes
-    np.testing.assert_array_equal(pickle.loads(text).rows(), space.rows())
 
 
 def test_unscaled_images_warn_of_underflow():
@@ -244,19 +198,6 @@ def test_rounding_errors_between_equal_rows_are_no_distances():
         scaled = space.mapping.scaling(X)
         D = np.sum((scaled[:, None] - scaled[None]) ** 2, axis=2)
         assert space.mapping.widths.max() <= 1.001 / np.median(D[D > 0])
-
-
-@pytest.mark.parametrize(("parameters", "message"), [
-    ({"n_hidden": 0}, "n_hidden must be an integer >= 1 or None, got 0"),
-    ({"activation": "relu"}, "activation must be one of 'gaussian', 'sigmoid', 'radbas', got 'relu'"),
-    ({"centers": "grid"}, "centers must be one of 'data', 'uniform', got 'grid'"),
-    ({"width": 0.0}, "width must be > 0, got 0.0"),
-    ({"scale": "zscore"}, "scale must be one of 'minmax' or None, got 'zscore'"),
-    ({"storage": "disk"}, "storage must be one of 'auto', 'dense', 'streamed', got 'disk'"),
-])  # fmt: skip
-def test_parameters_out_of_range(parameters, message):
-    with pytest.raises(InvalidParameter, match=f"featuremap 'elm': {message}"):
-        Elm(**parameters)
 
 
 @pytest.mark.parametrize("kind", sorted(KINDS))

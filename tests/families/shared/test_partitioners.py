@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -12,7 +9,7 @@ from hypothesis import strategies as st
 from oracles.maps import mapped
 
 from clusterkit.contracts import Task
-from clusterkit.errors import InvalidParameter, NeedsMemory
+from clusterkit.errors import NeedsMemory
 from clusterkit.families.means.starts import KMeans, KMeansMapped, Seeded
 from clusterkit.families.shared.elm import Elm
 from clusterkit.families.shared.random import Random
@@ -135,29 +132,6 @@ def test_kmeans_mapped_respects_the_memory_cap(monkeypatch):
     monkeypatch.setenv("CLUSTERKIT_MEMORY_CAP", "10K")
     with pytest.raises(NeedsMemory, match="99 x 50 feature matrix"):
         KMeansMapped().start(space, Task(space.n, 3), np.random.default_rng(0))
-
-
-def test_parameters_are_checked():
-    with pytest.raises(InvalidParameter, match=r"partitioner 'seeds': weighting .* 'kmeans\+\+'"):
-        Seeded("even")
-    with pytest.raises(InvalidParameter, match=r"partitioner 'random': leftover .* 'spread', 'last'"):
-        Random("first")
-    with pytest.raises(InvalidParameter, match="partitioner 'kmeans': n_init"):
-        KMeans(n_init=0)
-    with pytest.raises(InvalidParameter, match="partitioner 'kmeans_mapped': max_iter"):
-        KMeansMapped(max_iter=0)
-
-
-def test_stage_modules_import_nothing_heavy():
-    names = (
-        "factors.nmf",
-        "shared.random",
-        *(f"means.{name}" for name in ("kmeans", "rows_kmeans", "starts")),
-    )
-    modules = ["numerics.lloyd", *(f"families.{name}" for name in names)]
-    code = "import sys, " + ", ".join(f"clusterkit.{module}" for module in modules)
-    code += "; assert not {'sklearn', 'scipy', 'numba'} & set(sys.modules)"
-    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 @given(seed=st.integers(0, 2**32 - 1), k=st.integers(2, 8))

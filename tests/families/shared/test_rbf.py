@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from oracles.maps import mapped
 
-from clusterkit.errors import InvalidParameter
 from clusterkit.families.shared.rbf import Rbf
 from clusterkit.samples.kernels import Gaussian
 
@@ -128,10 +127,3 @@ def test_a_width_too_small_to_square_is_the_identity_or_an_error_that_names_it(p
         assert "rbf" in str(error)  # noqa: PT017
     else:
         np.testing.assert_array_equal(space.gram(), np.eye(4))
-
-
-@pytest.mark.parametrize("parameter", ["gamma", "sigma", "sigma_fraction"])
-@pytest.mark.parametrize("value", [0, -1.0, float("nan"), "wide"])
-def test_parameters_out_of_range(parameter, value):
-    with pytest.raises(InvalidParameter, match=f"featuremap 'rbf': {parameter} must be .*> 0.* or None, got"):
-        Rbf(**{parameter: value})

@@ -18,7 +18,7 @@ from clusterkit.contracts import Task
 from clusterkit.contracts.composition import Composition, problems
 from clusterkit.contracts.outcomes import FunctionDomain, KernelDomain
 from clusterkit.contracts.seeds import Seeds
-from clusterkit.errors import ClusterkitWarning, InvalidParameter
+from clusterkit.errors import ClusterkitWarning
 from clusterkit.families.shared.rbf import Rbf
 from clusterkit.families.support_vectors.complete_graph import CompleteGraph
 from clusterkit.families.support_vectors.svdd import Svdd
@@ -110,14 +110,6 @@ def test_new_points_of_the_plain_version(contour, policy, seed, function):
     assert labeling.predict(new).tolist() == expected.tolist()
 
 
-@given(contours(), st.integers(0, 2**32 - 1))
-def test_permutation_changes_the_numbers_only(contour, seed):
-    X, domain = contour
-    order = np.random.default_rng(seed).permutation(len(X))
-    labels = label(domain, X).labels
-    assert label(domain, X[order]).labels.tolist() == plain.canonical(labels[order]).tolist()
-
-
 @given(contours(), st.floats(1.0, 1.5))
 def test_a_higher_level_refines(contour, factor):
     X, domain = contour
@@ -134,21 +126,6 @@ def test_more_samples_on_a_line_refine(contour):
     four, nine, nineteen = (label(domain, X, n_segment_points=m).labels for m in (4, 9, 19))
     assert refines(nineteen, nine)
     assert refines(nine, four)
-
-
-@given(contours(), st.sampled_from(POLICIES), st.booleans())
-def test_duplicates_share_a_label(contour, policy, function):
-    X, domain = contour
-    labels = label(as_function(domain) if function else domain, np.repeat(X, 2, axis=0), outliers=policy).labels
-    assert np.array_equal(labels[::2], labels[1::2])
-
-
-@given(contours(), st.sampled_from(POLICIES), st.integers(1, 20))
-def test_labels_have_no_gaps_and_appear_in_order(contour, policy, least):
-    X, domain = contour
-    labels = label(domain, X, outliers=policy, min_cluster_size=least).labels
-    assert labels.tolist() == plain.canonical(labels).tolist()
-    assert policy == "noise" or labels.min() >= 0
 
 
 @pytest.mark.parametrize("policy", POLICIES)
@@ -201,16 +178,6 @@ def test_two_moons(gamma):
     inside = moved >= 0  # support vectors leave at once
     assert inside.mean() > 0.6
     assert np.array_equal(moved[inside], run.labels[inside])
-
-
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_predict_repeats_the_labels(dtype):
-    X = np.random.default_rng(2).normal(size=(60, 5)).astype(dtype)
-    run = fit(Composition(Rbf(gamma=2.0), Svdd(nu=0.2), CompleteGraph(outliers="nearest")), X, Seeds(0))
-    assert run.exact
-    assert np.array_equal(run.predict(X), run.labels)
-    assert np.array_equal(run.predict(X[7:9]), run.labels[7:9])
-    assert run.predict(X[:0]).shape == (0,)
 
 
 def test_equal_rows_are_one_cluster():
@@ -307,19 +274,6 @@ def test_a_fit_whose_labeling_was_interrupted_ends_with_labels():
     assert np.array_equal(model.labels_ >= 0, labels >= 0)
     assert np.array_equal(model.predict(X), model.labels_)
     assert model.fit(X).converged_
-
-
-@pytest.mark.parametrize(
-    ("parameters", "words"),
-    [
-        ({"n_segment_points": 0}, r"labeler 'complete_graph': n_segment_points must be an integer >= 1, got 0"),
-        ({"outliers": "drop"}, r"outliers must be one of 'noise', 'nearest', 'singleton', got 'drop'"),
-        ({"min_cluster_size": 0}, r"min_cluster_size must be an integer >= 1 or None, got 0"),
-    ],
-)
-def test_messages(parameters, words):
-    with pytest.raises(InvalidParameter, match=words):
-        CompleteGraph(**parameters)
 
 
 def test_it_finds_the_number_of_clusters_itself():

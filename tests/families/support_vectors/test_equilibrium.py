@@ -20,7 +20,7 @@ from clusterkit.contracts.composition import Composition, problems
 from clusterkit.contracts.outcomes import KernelDomain
 from clusterkit.contracts.seeds import Seeds
 from clusterkit.drivers.compose import alternatives
-from clusterkit.errors import ClusterkitWarning, IncompatibleStages, InvalidParameter
+from clusterkit.errors import ClusterkitWarning, IncompatibleStages
 from clusterkit.families.shared.rbf import Rbf
 from clusterkit.families.shared.scaling import Identity
 from clusterkit.families.support_vectors.basins import Equilibrium
@@ -31,7 +31,6 @@ from clusterkit.samples import KernelSpace
 from clusterkit.samples.kernels import Gaussian, Linear
 from clusterkit.samples.limits import listening
 from clusterkit_campaign.oracles import domains as plain
-from clusterkit_campaign.oracles.domains import canonical
 
 pytestmark = pytest.mark.filterwarnings(r"ignore:\d+ of the \d+ points at which the rows lie")
 
@@ -92,21 +91,6 @@ def test_a_new_point_is_labeled_as_if_it_had_been_there(case, policy, seed):
     assert predicted[known].tolist() == together[len(X) :][known].tolist()
 
 
-@given(labeled(), st.sampled_from(["all", "cover", "strip"]), st.integers(0, 2**32 - 1))
-def test_permutation_changes_the_numbers_only(case, start, seed):
-    domain, X = case
-    _, margin = oracle(domain, X)
-    assume(margin > 1e-9)
-    X = np.unique(X, axis=0)
-    order = np.random.default_rng(seed).permutation(len(X))
-    if start == "strip":  # ties of the nearest strip sample go to the first
-        near = np.abs(domain.value(X) - domain.level) <= 0.1 * domain.level
-        distances = np.sort(np.linalg.norm(X[:, None] - X[near][None], axis=2), axis=1)
-        assume(near.sum() < 2 or (np.diff(distances, axis=1)[:, 0] > 1e-9).all())
-    labels = label(domain, X, start=start).labels
-    assert label(domain, X[order], start=start).labels.tolist() == canonical(labels[order]).tolist()
-
-
 @given(labeled(), st.sampled_from([0.25, 3.0, 1000.0]), st.sampled_from(["all", "cover"]))
 def test_scaling_the_data_changes_nothing(case, factor, start):
     domain, X = case
@@ -118,13 +102,6 @@ def test_scaling_the_data_changes_nothing(case, factor, start):
         side = (A - A.min(axis=0)) / (np.sqrt(0.5) / np.sqrt(X.shape[1]))
         assume((np.abs(side - np.round(side))[side > 1e-9] > 1e-6).all())
     assert label(scaled, X * factor, start=start).labels.tolist() == label(domain, X, start=start).labels.tolist()
-
-
-@given(labeled(), st.sampled_from(POLICIES), st.sampled_from(["all", "strip", "cover"]))
-def test_duplicates_share_a_label(case, policy, start):
-    domain, X = case
-    labels = label(domain, np.repeat(X, 2, axis=0), outliers=policy, start=start).labels
-    assert np.array_equal(labels[::2], labels[1::2])
 
 
 @given(labeled(), st.sampled_from(POLICIES))
@@ -280,17 +257,3 @@ def test_features_have_no_contour_to_climb():
     c = Composition(Identity(), Svdd(), Equilibrium())
     assert [problem.slot for problem in problems(c)] == ["solver"]
     assert "rbf" in alternatives(c)["featuremap"]
-
-
-@pytest.mark.parametrize(
-    ("parameters", "words"),
-    [
-        ({"start": "some"}, r"start must be one of 'all', 'strip', 'cover', got 'some'"),
-        ({"outliers": "drop"}, r"outliers must be one of 'basin', 'noise', 'nearest', 'singleton', got 'drop'"),
-        ({"strip": 0.0}, r"labeler 'equilibrium': strip must be > 0, got 0.0"),
-        ({"radius": -1.0}, r"radius must be > 0, got -1.0"),
-    ],
-)
-def test_messages(parameters, words):
-    with pytest.raises(InvalidParameter, match=words):
-        Equilibrium(**parameters)

@@ -16,7 +16,7 @@ from clusterkit.contracts import Task
 from clusterkit.contracts.composition import Composition, problems
 from clusterkit.contracts.outcomes import KernelDomain
 from clusterkit.contracts.seeds import Seeds
-from clusterkit.errors import ClusterkitWarning, InvalidParameter, UnknownName
+from clusterkit.errors import ClusterkitWarning, InvalidParameter
 from clusterkit.families.shared.rbf import Rbf
 from clusterkit.families.support_vectors.basins import Equilibrium
 from clusterkit.families.support_vectors.complete_graph import CompleteGraph
@@ -131,17 +131,6 @@ class TestParameters:
     def test_solvers_that_do_not_suit(self, solver):
         with pytest.raises(InvalidParameter, match=r"gives a domain \(lmsvc, psvdd, svdd.*\).*got"):
             Subsampled(solver)
-
-    def test_names_that_do_not_exist(self):
-        with pytest.raises(UnknownName, match="no solver named 'svd'"):
-            Subsampled("svd")
-        with pytest.raises(UnknownName, match="'svdd' has no parameter 'D'"):
-            Subsampled({"name": "svdd", "D": 1.0})
-
-    @pytest.mark.parametrize("fraction", [0.0, 1.5, -1, "half"])
-    def test_fractions_out_of_range(self, fraction):
-        with pytest.raises(InvalidParameter, match="subsampled': fraction must be"):
-            Subsampled(fraction=fraction)
 
     def test_errors_are_those_of_the_solver(self):
         with pytest.raises(InvalidParameter, match=r"svdd': C must be >= 1/n = 0\.025 for these 40 samples, got 0\.02"):

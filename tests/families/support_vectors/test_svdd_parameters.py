@@ -23,23 +23,10 @@ class TestParameters:
         with pytest.raises(InvalidParameter, match=r"C must be >= 1/sum\(weights\) = 0\.0125 .*got 0\.01"):
             prepare(self.X, 1.0, C=0.01, weights=[2.0] * 40)
 
-    @pytest.mark.parametrize(
-        ("parameters", "words"),
-        [
-            ({"C": 0.0}, r"svdd': C must be > 0 or None, got 0\.0"),
-            ({"C": np.inf}, r"svdd': C must be a finite number > 0"),
-            ({"nu": 0.0}, r"svdd': nu must be > 0 and <= 1 or None"),
-            ({"nu": 1.5}, r"svdd': nu must be > 0 and <= 1 or None"),
-            ({"tol": 0.0}, r"svdd': tol must be > 0"),
-            ({"max_iter": 0}, r"svdd': max_iter must be an integer >= 1 or None"),
-            ({"weights": [1.0, 0.0]}, r"svdd': weights must be one finite factor > 0"),
-            ({"weights": 3.0}, r"svdd': weights must be one finite factor > 0"),
-            ({"cache_mb": 0}, r"svdd': cache_mb must be an integer >= 1"),
-        ],
-    )
-    def test_messages(self, parameters, words):
-        with pytest.raises(InvalidParameter, match=words):
-            Svdd(**parameters)
+    @pytest.mark.parametrize("weights", [[1.0, 0.0], 3.0])
+    def test_weights_that_are_none(self, weights):
+        with pytest.raises(InvalidParameter, match="svdd': weights must be one finite factor > 0"):
+            Svdd(weights=weights)
 
     def test_wrong_number_of_weights(self):
         with pytest.raises(InvalidParameter, match="one value for each of the 40 samples, got 3"):

@@ -6,17 +6,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from oracles.links import links_of
 from sklearn.datasets import make_blobs, make_moons
 
 from clusterkit import recipe
 
 MOONS, SIDE = make_moons(160, noise=0.12, random_state=0)
-
-
-def links_of(y, count, seed):
-    pairs = np.random.default_rng(seed).integers(0, len(y), (count, 2))
-    pairs = pairs[pairs[:, 0] != pairs[:, 1]]
-    return np.column_stack([pairs, np.where(y[pairs[:, 0]] == y[pairs[:, 1]], 1, -1)])
 
 
 def broken(labels, links):
