@@ -7,8 +7,10 @@ and strip control characters from text supplied by the user.
 from __future__ import annotations
 
 import difflib
+import importlib
 import re
 from collections.abc import Iterable, Sequence
+from types import ModuleType
 
 __all__ = [
     "STEERING",
@@ -20,6 +22,7 @@ __all__ = [
     "InvalidData",
     "InvalidModelFile",
     "InvalidParameter",
+    "MissingLibrary",
     "NeedsClusters",
     "NeedsMemory",
     "NeedsSpace",
@@ -34,6 +37,7 @@ __all__ = [
     "escaped",
     "first_names",
     "nearest_names",
+    "need",
     "percent",
     "shortened",
     "with_title",
@@ -128,6 +132,36 @@ class NeedsClusters(InvalidParameter):
 
 class InvalidData(ValueError):
     """The data do not suit a stage, for example negative entries for NMF."""
+
+
+class MissingLibrary(ImportError, ValueError):
+    """A library that clusterkit does not bring by itself is not installed; the message says which extra does."""
+
+
+def need(library: str, what: str, extra: str) -> ModuleType:
+    """Import a library that only an extra brings.
+
+    Parameters
+    ----------
+    library : str
+        The module.
+    what : str
+        What needs it, as the subject of the message.
+    extra : str
+        The extra of clusterkit that brings it.
+
+    Raises
+    ------
+    MissingLibrary
+        If it is not installed.
+    """
+    try:
+        return importlib.import_module(library)
+    except ImportError as error:
+        package = library.partition(".")[0]
+        raise MissingLibrary(
+            f"{what} needs {package}: install it, or clusterkit-toolkit with the extra {extra!r}"
+        ) from error
 
 
 class UnknownName(ValueError):

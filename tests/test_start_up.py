@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-HEAVY = ("scipy", "sklearn", "numba", "cvxpy", "matplotlib", "pandas", "rich")
+HEAVY = ("scipy", "sklearn", "numba", "cvxpy", "matplotlib", "pandas")
 
 
 def loaded_after(statement: str) -> set[str]:

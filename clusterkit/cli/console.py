@@ -1,4 +1,4 @@
-"""Output of commands, as tables and facts: with rich on a terminal, as plain aligned text in a pipe, or as JSON.
+"""Output of commands, as tables and facts: aligned text, in the width of a terminal, or JSON.
 
 Commands of plugins may use it, so that their output looks the same.
 """
@@ -9,8 +9,11 @@ import json
 import math
 import os
 import re
+import shutil
 import sys
+import textwrap
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import zip_longest
 from typing import Any
 
 import click
@@ -47,54 +50,43 @@ def printable(text: str, *, lines: bool = False) -> str:
     return escaped(text, _CONTROL)
 
 
-def _rich(err: bool) -> Any:
-    """A rich console if the stream is a terminal, else None."""
-    stream = sys.stderr if err else sys.stdout
-    if stream is None or not stream.isatty() or os.environ.get("TERM") == "dumb":
-        return None
-    from rich.console import Console
+NARROWEST = 12
+"""Characters to which a column of a table is folded where a terminal is narrow."""
 
-    return Console(stderr=err, highlight=False)
+
+def _columns(err: bool) -> int:
+    """Characters of a line of the terminal; 0 if the stream is none."""
+    stream = sys.stderr if err else sys.stdout
+    is_terminal = stream is not None and stream.isatty() and os.environ.get("TERM") != "dumb"
+    return shutil.get_terminal_size().columns if is_terminal else 0
+
+
+def _say(line: str, *, err: bool, indent: int = 0, **style: Any) -> None:
+    """Print a line; on a terminal its words are not broken, and the lines after the first one are indented."""
+    columns = _columns(err)
+    if columns:
+        indent = min(indent, columns // 2)
+        line = textwrap.fill(line, columns, subsequent_indent=" " * indent)
+        line = click.style(line, **style) if style and "NO_COLOR" not in os.environ else line
+    click.echo(line, err=err)
 
 
 def text(line: str = "", *, err: bool = False, dim: bool = False) -> None:
     """Print a line."""
-    line = printable(line)
-    console = _rich(err)
-    if console is None:
-        click.echo(line, err=err)
-    else:
-        console.print(line, style="dim" if dim else None, markup=False)
+    _say(printable(line), err=err, dim=dim)
 
 
 def heading(line: str, *, err: bool = False) -> None:
     """Print a line, in bold on a terminal."""
-    line = printable(line)
-    console = _rich(err)
-    if console is None:
-        click.echo(line, err=err)
-    else:
-        console.print(line, style="bold cyan", markup=False)
+    _say(printable(line), err=err, bold=True, fg="cyan")
 
 
 def facts(pairs: Mapping[str, str], *, err: bool = False) -> None:
     """Print names and values below each other; pairs with an empty value are left out."""
     filled = {printable(name): printable(value) for name, value in pairs.items() if value}
     width = max(map(len, filled), default=0)
-    console = _rich(err)
-    if console is None:
-        for name, value in filled.items():
-            click.echo(f"{name:<{width}}  {value}", err=err)
-        return
-    from rich.table import Table
-    from rich.text import Text
-
-    grid = Table.grid(padding=(0, 2))
-    grid.add_column(style="dim", no_wrap=True)
-    grid.add_column(overflow="fold")
     for name, value in filled.items():
-        grid.add_row(name, Text(value))
-    console.print(grid)
+        _say(f"{name:<{width}}  {value}", err=err, indent=width + 2)
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[str]], *, err: bool = False, title: str = "") -> None:
@@ -102,32 +94,20 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[str]], *, err: bool = 
     columns, title = [printable(name) for name in columns], printable(title)
     cells = [[printable(str(cell)) for cell in row] for row in rows]
     right = [all(_NUMERIC.fullmatch(row[j]) for row in cells) for j in range(len(columns))]
-    console = _rich(err)
-    if console is None:
-        if title:
-            click.echo(title, err=err)
-        widths = [max(len(row[j]) for row in [list(columns), *cells]) for j in range(len(columns))]
-        for row in [list(columns), *cells]:
-            parts = [
-                f"{cell:>{width}}" if flush else f"{cell:<{width}}"
-                for cell, width, flush in zip(row, widths, right, strict=True)
+    if title:
+        _say(title, err=err)
+    widths = [max(len(row[j]) for row in [columns, *cells]) for j in range(len(columns))]
+    room = (_columns(err) or math.inf) - 2 * len(widths) + 2
+    while sum(widths) > room and max(widths) > NARROWEST:
+        widths[widths.index(max(widths))] -= 1
+    for i, row in enumerate([columns, *cells]):
+        parts = [textwrap.wrap(cell, w) if len(cell) > w else [cell] for cell, w in zip(row, widths, strict=True)]
+        for line in zip_longest(*parts, fillvalue=""):
+            texts = [
+                f"{part:>{width}}" if flush else f"{part:<{width}}"
+                for part, width, flush in zip(line, widths, right, strict=True)
             ]
-            click.echo("  ".join(parts).rstrip(), err=err)
-        return
-    from rich import box
-    from rich.table import Table
-    from rich.text import Text
-
-    grid = Table(
-        box=box.SIMPLE_HEAD, title=title or None, title_justify="left", header_style="bold cyan", pad_edge=False
-    )
-    for j, name in enumerate(columns):
-        grid.add_column(
-            name, justify="right" if right[j] else "left", style="bold" if j == 0 else None, overflow="fold"
-        )
-    for row in cells:
-        grid.add_row(*map(Text, row))
-    console.print(grid)
+            (_say if i else heading)("  ".join(texts).rstrip(), err=err)
 
 
 def as_json(value: object, *, err: bool = False) -> None:

@@ -20,10 +20,9 @@ from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 import click
 
 from clusterkit.cli.failures import BadInput
-from clusterkit.errors import nearest_names, shortened
+from clusterkit.errors import nearest_names, need, shortened
 
 if TYPE_CHECKING:
-    from clusterkit._typing import Labels
     from clusterkit.tables import Column, Table
     from clusterkit.tables.reading.chunks import TextReading
 
@@ -67,8 +66,8 @@ def _near(place: Path) -> str:
     return f". {offer}" if offer else ""
 
 
-LIBRARIES: Mapping[str, str] = MappingProxyType({".parquet": "pyarrow", ".xlsx": "openpyxl"})
-"""Package that writes files with each ending."""
+LIBRARIES = MappingProxyType({".parquet": ("pyarrow", "parquet"), ".xlsx": ("openpyxl", "tables")})
+"""Package that writes files with each ending, and the extra that brings it."""
 
 MOST_ROWS = 1_048_575
 """Rows below the names of the columns that a sheet of Excel can have."""
@@ -77,32 +76,22 @@ WHOLE = 2.0**53
 """Bound below which every whole number has a float of its own."""
 
 WRITTEN_ROWS = 2**18
-"""Labels that are written at once."""
+"""Rows that are written at once."""
 
 
 def check_typed(path: str) -> None:
-    """Raise `BadInput` if the library for writing the file is missing."""
-    library = LIBRARIES[Path(path).suffix.lower()]
-    try:
-        __import__(library)
-    except ImportError:
-        raise BadInput(f"{path} needs {library}; install clusterkit-toolkit with the extra 'tables'") from None
+    """Raise `MissingLibrary` if the library for writing the file is missing."""
+    library, extra = LIBRARIES[Path(path).suffix.lower()]
+    need(library, path, extra)
 
 
-def write_parquet(path: Path, columns: Sequence[Column], name: str, labels: Labels) -> None:
-    """Write columns and labels as Parquet, labels alone piece by piece."""
-    import numpy as np
+def write_parquet(path: Path, columns: Sequence[Column]) -> None:
+    """Write columns as Parquet."""
     import pyarrow as pa
-    from pyarrow.parquet import ParquetWriter
+    from pyarrow.parquet import write_table
 
-    columns = [column.with_words() for column in columns]
-    arrays = {column.name: pa.array(*_for_arrow(column)) for column in columns}
-    schema = pa.schema([*((key, array.type) for key, array in arrays.items()), (name, pa.int64())])
-    with ParquetWriter(path, schema) as writer:
-        for start in range(0, len(labels), WRITTEN_ROWS):
-            part = slice(start, start + WRITTEN_ROWS)
-            piece = {key: array[part] for key, array in arrays.items()}
-            writer.write_table(pa.table({**piece, name: np.asarray(labels[part], dtype=np.int64)}, schema=schema))
+    arrays = {column.name: pa.array(*_for_arrow(column.with_words())) for column in columns}
+    write_table(pa.table(arrays), path, row_group_size=WRITTEN_ROWS)
 
 
 def _for_arrow(column: Column) -> tuple[Any, ...]:
@@ -110,6 +99,8 @@ def _for_arrow(column: Column) -> tuple[Any, ...]:
     import numpy as np
     import pyarrow as pa
 
+    if column.values.dtype.kind == "i":
+        return (column.values.astype(np.int64, copy=False),)
     if column.kind == "number":
         if (
             np.isfinite(column.values).all()
@@ -136,8 +127,8 @@ def _cells(column: Column) -> list[Any]:
     return [None if gap else value for gap, value in zip(gaps.tolist(), values, strict=True)]
 
 
-def write_excel(path: Path, columns: Sequence[Column], name: str, labels: Labels) -> None:
-    """Write columns and labels as a sheet of Excel; texts stay texts, also where they look like formulas.
+def write_excel(path: Path, columns: Sequence[Column]) -> None:
+    """Write columns as a sheet of Excel; texts stay texts, also where they look like formulas.
 
     Raises
     ------
@@ -148,8 +139,8 @@ def write_excel(path: Path, columns: Sequence[Column], name: str, labels: Labels
     from openpyxl.cell import WriteOnlyCell
     from openpyxl.cell.cell import ILLEGAL_CHARACTERS_RE
 
-    if len(labels) > MOST_ROWS:
-        raise BadInput(f"Excel has room for {MOST_ROWS:,} rows, not for {len(labels):,}; write .csv or .parquet")
+    if (n := len(columns[0].values)) > MOST_ROWS:
+        raise BadInput(f"Excel has room for {MOST_ROWS:,} rows, not for {n:,}; write .csv or .parquet")
     book = Workbook(write_only=True)
     sheet = book.create_sheet("clusters")
 
@@ -160,14 +151,14 @@ def write_excel(path: Path, columns: Sequence[Column], name: str, labels: Labels
         made.data_type = "s"
         return made
 
-    sheet.append([cell(title) for title in (*(column.name for column in columns), name)])
-    for row in zip(*(_cells(column.with_words()) for column in columns), labels.tolist(), strict=True):
+    sheet.append([cell(column.name) for column in columns])
+    for row in zip(*(_cells(column.with_words()) for column in columns), strict=True):
         sheet.append([cell(value) for value in row])
     with path.open("wb") as file:
         book.save(file)
 
 
-WRITERS: Mapping[str, Callable[[Path, Sequence[Column], str, Labels], None]] = MappingProxyType(
+WRITERS: Mapping[str, Callable[[Path, Sequence[Column]], None]] = MappingProxyType(
     {".parquet": write_parquet, ".xlsx": write_excel}
 )
 """Function that writes each kind of table, by the ending of the file."""
@@ -249,16 +240,12 @@ class TableOptions(NamedTuple):
         data : str
             The argument.
         """
-        delimiter = self._delimiter()
         check(data)
         from clusterkit.tables import read_table
 
         source: str | BinaryIO = io.BytesIO(sys.stdin.buffer.read()) if data == STDIN else data
 
-        return read_table(
-            source, delimiter=delimiter, header=self.header, encoding=self.encoding, decimal=self.decimal,
-            day_first=self.day_first, sheet=self._sheet(), hidden=self.hidden,
-        )  # fmt: skip
+        return read_table(source, **self.reading(), sheet=self._sheet(), hidden=self.hidden)
 
     def reading(self) -> TextReading:
         """Options for reading a text, as `clusterkit.tables.reading.chunks.table_chunks` takes them."""

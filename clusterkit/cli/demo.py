@@ -1,15 +1,14 @@
-"""``clusterkit demo``: two small data sets clustered end to end, with a picture."""
+"""``clusterkit demo``: a table and two data sets of papers, clustered end to end, with a page and a picture."""
 
 from __future__ import annotations
 
-import time
+from pathlib import Path
 from typing import Any
 
 import click
 
-from clusterkit.cli import console, outputs
-from clusterkit.cli.picture import check_name
-from clusterkit.files import replacing
+from clusterkit.cli import console, outputs, picture, report
+from clusterkit.errors import MissingLibrary
 
 __all__ = ["demo"]
 
@@ -17,7 +16,7 @@ DIGITS = (3, 5, 8, 9)
 """The digits that are clustered."""
 
 
-@click.command(short_help="Cluster two small data sets and draw the result.")
+@click.command(short_help="Cluster a table and two data sets of papers, and show the outcome.")
 @click.option(
     "-o",
     "--output",
@@ -25,77 +24,86 @@ DIGITS = (3, 5, 8, 9)
     default="clusterkit-demo.png",
     show_default=True,
     metavar="FILE",
-    help="File for the picture: .png .pdf .svg.",
+    help="File for the picture: .png .pdf .svg. The page has its name, with .html.",
 )
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Random seed.")
 def demo(path: str, seed: int) -> None:
-    """Cluster two moons and handwritten digits, print how well that works, and draw a picture.
+    """Cluster a table of customers and write a page about it; then two moons and handwritten digits, with a picture.
 
     This takes some seconds. The first run takes a few more, because it compiles the loops of the solvers.
     """
-    check_name(path)
-    outputs.check({"-o": path})
+    page = str(Path(path).with_suffix(".html"))
+    outputs.check({"-o": path, "page": page})
+    outputs.check_ending(path, picture.FORMATS, "a picture")
     import numpy as np
     from sklearn.datasets import load_digits, make_moons
 
+    from clusterkit.estimators.auto import Auto
+    from clusterkit.estimators.preparing import fit_prepared
     from clusterkit.estimators.same_place import shown
+
+    customers = _customers(seed)
+    console.heading("A table of customers, with categories and gaps: neither method nor number of clusters is given")
+    with shown(True):
+        auto = Auto(random_state=seed)
+        fit_prepared(auto, customers)
+    try:
+        report.check(page)
+        report.tell(report.write(page, "", customers, model=auto, methods=("kmeans",), seed=seed), page)
+    except MissingLibrary as error:
+        console.text(f"No page and no picture: {error}.", err=True)
+        path = page = ""
 
     moons, moon = make_moons(300, noise=0.06, random_state=seed)
     images, digits = load_digits(return_X_y=True)
     rows = np.isin(digits, DIGITS)
     images, digits = images[rows], digits[rows]
-    names = ", ".join(map(str, DIGITS))
-
-    console.heading("Two moons, and the handwritten digits " + names)
+    names = f"digits {', '.join(map(str, DIGITS))}"
+    console.heading(f"Methods of papers: two moons, and handwritten {names}")
     with shown(True):
         fits = [
-            _clustered("moons", moons, moon, "kmeans", n_clusters=2, random_state=seed),
-            _clustered("moons", moons, moon, "svc", featuremap__gamma=12.0, random_state=seed),
-            _clustered(f"digits {names}", images, digits, "kmeans", n_clusters=4, random_state=seed),
-            _clustered(f"digits {names}", images, digits, "emmc", n_clusters=4, random_state=seed),
+            _clustered("moons", moons, moon, "kmeans", 2, seed),
+            _clustered("moons", moons, moon, "emmc-graph", 2, seed),
+            _clustered(names, images, digits, "kmeans", 4, seed),
+            _clustered(names, images, digits, "emmc", 4, seed),
         ]
-    console.table(
-        ["data", "rows", "recipe", "clusters", "iterations", "accuracy", "time"],
-        [
-            [*(str(fit[name]) for name in ("data", "rows", "recipe", "clusters", "n_iter", "accuracy", "time"))]
-            for fit in fits
-        ],
-    )
+    console.table(["data", "rows", "recipe", "clusters", "accuracy"], [cells for cells, _ in fits])
     console.text("Accuracy is measured against the known classes, which the recipes do not see.", dim=True)
-    svc, emmc = fits[1], fits[3]
-    notes = {
-        "svc": f"{svc['rows']} points, {svc['clusters']} clusters found (number not given), {svc['accuracy']} correct",
-        "emmc": f"{emmc['rows']} images of {names}: {emmc['accuracy']} correct (k-means {fits[2]['accuracy']})",
-    }
-    try:
-        import matplotlib  # noqa: F401
-    except ImportError:
-        console.text("No picture: matplotlib is missing. Install clusterkit-toolkit with the extra 'plots'.", err=True)
-    else:
-        from clusterkit.plots.demo import draw
+    if path:
+        from matplotlib.figure import Figure
 
-        with replacing(path) as part:
-            draw(str(part), moons, svc["model"], images, emmc["model"], digits, notes)
+        from clusterkit import plots
+
+        figure = Figure(figsize=(12.5, 5.9), layout="constrained")
+        for ax, X, (cells, model) in zip(figure.subplots(1, 2), (moons, images), fits[1::2], strict=True):
+            data, _, name, _, accuracy = cells
+            plots.clusters(model, X, ax=ax).set_title(f"{data} by {name}: {accuracy} correct", loc="left")
+        picture.write(path, figure)
         console.text(f"Picture: {path}")
-    console.text("Next: clusterkit fit YOUR.csv -k 3 -o labels.csv, or clusterkit recipes")
+    console.text("Next: clusterkit fit YOUR.csv -o labels.csv --report page.html, or clusterkit recipes")
 
 
-def _clustered(data: str, X: Any, classes: Any, name: str, **parameters: Any) -> dict[str, Any]:
+def _customers(seed: int) -> dict[str, Any]:
+    """Three kinds of customers: columns that tell them apart, one with gaps, and one that does not."""
+    import numpy as np
+
+    rng = np.random.default_rng(seed)
+    kind = np.repeat([0, 1, 2], 60)
+    spend = np.array([12.0, 28.0, 80.0])[kind] * np.exp(0.3 * rng.normal(size=180))
+    spend[::13] = np.nan
+    return {
+        "visits a month": np.array([2.0, 8.0, 3.0])[kind] + rng.normal(size=180),
+        "spend": spend,
+        "plan": np.where(rng.random(180) < 0.85, np.array(["basic", "plus", "plus"])[kind], "trial"),
+        "country": rng.choice(["AT", "CH", "DE"], 180),
+    }
+
+
+def _clustered(data: str, X: Any, classes: Any, name: str, k: int, seed: int) -> tuple[list[str], Any]:
     """Fit a recipe and return the cells of its row, and the model."""
-    from clusterkit.contracts.labelings import cluster_sizes
     from clusterkit.estimators.build import recipe
     from clusterkit.metrics import clustering_accuracy
 
-    began = time.perf_counter()
-    model = recipe(name, **parameters).fit(X)
-    seconds = time.perf_counter() - began
-    return {
-        "data": data,
-        "rows": len(X),
-        "recipe": name,
-        "clusters": len(cluster_sizes(model.labels_)),
-        "n_iter": model.n_iter_,
-        "accuracy": f"{100 * clustering_accuracy(classes, model.labels_):.1f} %",
-        "time": f"{seconds:.2f} s",
-        "model": model,
-    }
+    model: Any = recipe(name, n_clusters=k, random_state=seed).fit(X)
+    accuracy = f"{100 * clustering_accuracy(classes, model.labels_):.1f} %"
+    return [data, str(len(X)), name, str(model.n_clusters_), accuracy], model

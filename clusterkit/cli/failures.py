@@ -83,10 +83,10 @@ def guarded(run: Callable[[], None], debug: bool) -> int:
 
 
 def _is_of_output(error: OSError) -> bool:
-    """Whether an error is of what was being printed: of click, of rich, or of the last flush."""
+    """Whether an error is of what was being printed: of click, or of the last flush."""
     place = traceback.extract_tb(error.__traceback__)
-    printing = {"click", "rich"} & set(Path(place[-1].filename).parts) or place[-1].filename == __file__
-    return error.filename is None and bool(printing)
+    printing = "click" in Path(place[-1].filename).parts or place[-1].filename == __file__
+    return error.filename is None and printing
 
 
 def _forget_output() -> None:

@@ -10,14 +10,14 @@ import ctypes
 import os
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
 
 import click
 
 from clusterkit.cli import data as source
-from clusterkit.cli import early, options, outputs
+from clusterkit.cli import early, options, outputs, report
 from clusterkit.cli import picture as plot
 from clusterkit.cli.failures import INTERRUPTED, BadInput
 from clusterkit.cli.options import NUMBER, check_number, estimator
@@ -174,8 +174,8 @@ class _Task(NamedTuple):
         Fits the model, and gives the rows as a picture takes them.
     named : bool
         Whether the columns have names.
-    whole : Table or None
-        All columns, for ``--with-data``.
+    table, whole : Table or None
+        The table that was fitted, and all columns, for ``--with-data``; None if the rows are not in memory.
     notes : sequence of str
         Notices about the rows, for the summary.
     facts : callable
@@ -184,6 +184,7 @@ class _Task(NamedTuple):
 
     fit: Callable[[], Any]
     named: bool
+    table: Table | None
     whole: Table | None
     notes: Sequence[str]
     facts: Callable[[Any], dict[str, object]]
@@ -237,7 +238,7 @@ def _of_blocks(
             "bytes": 8 * len(model.labels_) * columns,
         }
 
-    return _Task(fit, named, None, (), facts)
+    return _Task(fit, named, None, None, (), facts)
 
 
 def _of_table(
@@ -273,23 +274,20 @@ def _of_table(
     def fit() -> Any:
         return fit_prepared(model, table, spec, links, seeds)
 
-    return _Task(fit, table.named, whole, notes, lambda X: {"doubts": doubts(model, table, X).sentences})
+    return _Task(fit, table.named, table, whole, notes, lambda X: {"doubts": doubts(model, table, X).sentences})
 
 
-def check(*, with_data: bool, picture: str | None, linked: bool = False) -> None:
-    """Raise `BadInput` for options and outputs that need all rows at once, where the file is read block by block."""
-    if with_data or picture is not None:
-        option = "--with-data" if with_data else "--plot"
-        raise BadInput(f"{option} needs all rows in memory; the file is read block by block, because it is too large")
-    if linked:
-        raise BadInput("--links and --seeds need all rows in memory; the file is read block by block")
+def check(options: Mapping[str, object]) -> None:
+    """Raise `BadInput` for options that need all rows at once, by their values, for a file read block by block."""
+    if used := [name for name, value in options.items() if value]:
+        raise BadInput(f"{used[0]} needs all rows in memory; the file is read block by block, because it is too large")
 
 
 EPILOG = """\b
 Examples:
   clusterkit fit customers.xlsx -o labels.csv --save customers.clusterkit
   clusterkit fit customers.csv -k 4 --drop notes --as-category zip -o labels.csv
-  clusterkit fit customers.csv --recipe kmeans -k 2-8
+  clusterkit fit customers.csv --recipe kmeans -k 2-8 --report page.html
   clusterkit fit digits.csv --recipe emmc -k 10
   clusterkit fit points.tsv --recipe svc --set featuremap.gamma=2 --plot points.png
   clusterkit fit wine.csv -k 3 --json
@@ -319,8 +317,13 @@ Examples:
     metavar="FILE",
     help="File for the labels: .csv .tsv .txt (.gz) .parquet .xlsx .npy; - is standard output.",
 )
-@click.option("--with-data", is_flag=True, help="Write the data too, with the labels as the last column.")
-@outputs.escape_option
+@outputs.beside_options
+@click.option(
+    "--report",
+    "page",
+    metavar="FILE",
+    help="File for a page about this clustering, as `clusterkit report` writes it: .html.",
+)
 @click.option("--save", metavar="FILE", help="File for the fitted model, for `clusterkit predict`: .clusterkit.")
 @click.option(
     "--plot",
@@ -365,8 +368,8 @@ def fit(
     name: str | None,
     clusters: NumberLike,
     path: str | None,
-    with_data: bool,
-    escape_formulas: bool,
+    beside: outputs.BesideOptions,
+    page: str | None,
     save: str | None,
     picture: str | None,
     cache: str | None,
@@ -396,12 +399,13 @@ def fit(
     from clusterkit.errors import NeedsClusters
     from clusterkit.estimators.same_place import shown
 
-    outputs.check({"-o": path, "--save": save, "--plot": picture, "--cache": cache}, [data])
+    outputs.check({"-o": path, "--save": save, "--plot": picture, "--cache": cache, "--report": page}, [data])
     outputs.check_ending(cache, (".npy",), "a copy of rows")
-    outputs.check_labels(path, with_data=with_data, escape_formulas=escape_formulas)
+    beside.check(path)
     models.check(save)
     plot.check(picture)
     name = early.check(data, name, settings)
+    report.check(page)
     large = is_large(data)
     model: Any = estimator(name, clusters, seed, settings, metric)
     preparation = preparation.of_metric(metric)
@@ -410,7 +414,7 @@ def fit(
     takes_tables = large and _takes_tables(model)
     large = large and (takes_tables or fits(model))
     if large:
-        check(with_data=with_data, picture=picture, linked=links_file is not None or seeds_of is not None)
+        check(beside.used() | {"--plot": picture, "--report": page, "--links": links_file, "--seeds": seeds_of})
     elif cache is not None:
         raise BadInput("--cache is for files that are read block by block; this one is read at once")
     try:
@@ -430,21 +434,23 @@ def fit(
         _tell_of_range(name)
 
     def write() -> None:
-        outputs.write(str(path), model.labels_, task.whole if with_data else None, escape_formulas=escape_formulas)
+        beside.write(str(path), model.labels_, task.whole, model, task.table)
 
     # files come first, because printing the summary may fail (a closed pipe)
     if path is not None and path != outputs.STDOUT:
         write()
     if save is not None:
         models.save(save, model, name, named=task.named)
-    drawn = picture is None or _drawn(picture, model, X, data, name)
-    interrupted = interrupt.pressed or model.interrupted_ or not drawn
+    drawn = _made(picture, lambda: plot.draw(str(picture), model, X, model.preparation_.features, data, name))
+    written = _made(page, lambda: report.write(str(page), data, task.table, model=model, seed=seed))
+    interrupted = interrupt.pressed or model.interrupted_ or not (drawn and written)
     facts = summary.of_fit(data, name, model, seconds, task.notes) | task.facts(X)
     facts |= {
         "interrupted": interrupted,
         "labels_file": path,
         "model_file": save,
         "plot_file": picture if drawn else None,
+        "report_file": page if written else None,
     }
     summary.show(facts, as_json=as_json, err=path == outputs.STDOUT)
     if path == outputs.STDOUT:
@@ -557,17 +563,16 @@ def _tell_of_range(name: str) -> None:
     )
 
 
-def _drawn(path: str, model: Any, X: Any, data: str, name: str) -> bool:
-    """Draw the picture; False if Ctrl-C ended the drawing, which does not affect the fit."""
+def _made(path: str | None, make: Callable[[], object]) -> bool:
+    """Make a file, if one is asked for; False if Ctrl-C ended that, which does not affect the fit."""
     import warnings
 
     from clusterkit.errors import ClusterkitWarning
 
     try:
-        plot.draw(path, model, X, model.preparation_.features, data, name)
+        if path is not None:
+            make()
     except KeyboardInterrupt:
-        warnings.warn(
-            f"interrupted while {path} was drawn: there is no picture, the fit is kept", ClusterkitWarning, stacklevel=2
-        )
+        warnings.warn(f"interrupted while {path} was made: the fit is kept", ClusterkitWarning, stacklevel=2)
         return False
     return True

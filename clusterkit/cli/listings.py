@@ -232,15 +232,8 @@ def _recipe(name: str, as_json: bool) -> None:
 
 
 def _described(recipe: Any) -> dict[str, Any]:
-    return {
-        "name": recipe.name,
-        "title": recipe.title,
-        "clusters": recipe.clusters,
-        "use_when": recipe.use_when,
-        "driver": recipe.driver,
-        "citation": recipe.citation,
-        "changes": dict(recipe.parameters),
-    }
+    fields = ("name", "title", "clusters", "use_when", "driver", "citation")
+    return {field: getattr(recipe, field) for field in fields} | {"changes": dict(recipe.parameters)}
 
 
 def _stage(kind: str, name: str, distribution: str) -> dict[str, Any]:

@@ -13,11 +13,12 @@ from clusterkit.errors import InvalidModelFile, counted, first_names, shortened
 
 if TYPE_CHECKING:
     from clusterkit._typing import Labels
+    from clusterkit.cli.data import TableOptions
     from clusterkit.estimators.driven import Driven
     from clusterkit.estimators.pipeline import Pipeline
     from clusterkit.tables import Table
 
-__all__ = ["ModelFile", "check", "decimal_of", "labels_of", "load", "rows_of", "save"]
+__all__ = ["ModelFile", "check", "decimal_of", "labels_of", "load", "places_of", "rows_of", "save"]
 
 ENDINGS = ("", ".clusterkit", ".model", ".safetensors")
 """Endings that a model file may have."""
@@ -28,8 +29,6 @@ MOST_NAMES = 5
 
 def check(path: str | None) -> None:
     """Raise `BadInput` before the fit if the ending of the file is none of a model."""
-    if path == outputs.STDOUT:
-        raise BadInput("--save needs a file; standard output (-) takes labels only")
     outputs.check_ending(path, ENDINGS, "a model")
 
 
@@ -94,16 +93,15 @@ def load(path: str) -> ModelFile:
     return ModelFile(clusterkit=loaded.version, pipeline=estimator, recipe=recipe, columns=columns, named=named)
 
 
-def labels_of(model: ModelFile, table: Table, chosen: list[int]) -> Labels:
-    """The labels of the rows of a table, (n,), by the columns that `rows_of` matches."""
-    rows: Any = rows_of(model, table, chosen)
+def labels_of(model: ModelFile, rows: Any) -> Labels:
+    """The labels of the rows, (n,), that `rows_of` gives."""
     with warnings.catch_warnings():
         # scikit-learn misses the names of columns that were matched by name here
         warnings.filterwarnings("ignore", "X does not have valid feature names")
         return model["pipeline"].predict(rows)
 
 
-def rows_of(model: ModelFile, table: Table, chosen: list[int]) -> object:
+def rows_of(model: ModelFile, table: Table, options: TableOptions) -> Any:
     """Rows for `predict` of the model: the columns of a table that the model uses.
 
     Columns are matched by name, so their order does not matter and further columns are ignored. Where only one of the
@@ -118,18 +116,19 @@ def rows_of(model: ModelFile, table: Table, chosen: list[int]) -> object:
 
     preparation = getattr(model["pipeline"], "preparation_", None)
     if preparation is None:
-        return table.pick(_matched(model, table, chosen)).numbers()
+        return table.pick(places_of(model, table, options)).numbers()
+    chosen = options.chosen(table.names, table.title)
     columns = [attrs.evolve(column, header="") for column in table.columns()]  # columns are matched here
     if model["named"] != table.named and len(chosen) == len(preparation.columns):
         of_position = [columns[j] for j, plan in zip(chosen, preparation.plans, strict=True) if plan.used]
     else:
-        of_position = [columns[j] for j in _matched(model, table, chosen)]
+        of_position = [columns[j] for j in places_of(model, table, options)]
     return dict(zip(preparation.used, of_position, strict=True))
 
 
-def _matched(model: ModelFile, table: Table, chosen: list[int]) -> list[int]:
-    """Positions in the data of the columns that the model uses."""
-    fitted_columns = model["columns"]
+def places_of(model: ModelFile, table: Table, options: TableOptions) -> list[int]:
+    """Positions in the data of the columns that the model uses; `rows_of` says which errors there are."""
+    fitted_columns, chosen = model["columns"], options.chosen(table.names, table.title)
     if model["named"] == table.named:
         places = _places(table, chosen, fitted_columns)
         missing = [name for name in fitted_columns if name not in places]

@@ -10,9 +10,11 @@ import gzip
 import io
 import os
 import sys
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import chain, islice
 from pathlib import Path
-from typing import TYPE_CHECKING
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -21,15 +23,15 @@ from clusterkit.cli.failures import BadInput
 from clusterkit.files import replacing, same_file
 
 if TYPE_CHECKING:
-    from clusterkit._typing import Labels
+    from clusterkit._typing import AnyArray, Array, Labels
     from clusterkit.tables import Table
 
 __all__ = [
     "STDOUT",
+    "BesideOptions",
+    "beside_options",
     "check",
     "check_ending",
-    "check_labels",
-    "escape_option",
     "text_table",
     "write",
     "write_table",
@@ -93,9 +95,11 @@ def _same(path: str, other: str) -> bool:
 
 
 def check_ending(path: str | None, endings: Collection[str], what: str) -> None:
-    """Raise `BadInput` for a file whose ending is of another kind of content."""
-    if path is None or path == STDOUT:
+    """Raise `BadInput` for a file whose ending is of another kind of content, and for standard output."""
+    if path is None:
         return
+    if path == STDOUT:
+        raise BadInput(f"{what} needs a file; standard output (-) takes labels only")
     ending = Path(path).suffix.lower()
     if ending not in endings:
         known = ", ".join(sorted(each for each in endings if each))
@@ -110,57 +114,108 @@ def text_table(path: str) -> str | None:
 
 
 def write_table(path: str, rows: Iterable[Sequence[object]]) -> None:
-    """Write rows as delimited text: the ending decides the delimiter and whether the file is compressed.
+    """Write rows as delimited text, a piece of them at once and not all of them as texts in memory.
+
+    The ending decides the delimiter and whether the file is compressed.
 
     Raises
     ------
     OSError
         If writing fails, with the path and the reason; nothing is changed then.
     """
-    buffer = io.StringIO(newline="")
-    tabs = text_table(path) in TABS
-    csv.writer(buffer, delimiter="\t" if tabs else ",", lineterminator="\n").writerows(rows)
+    texts = _texts(iter(rows), "\t" if text_table(path) in TABS else ",")
     if path == STDOUT:
-        click.echo(buffer.getvalue(), nl=False)
+        for text in texts:
+            click.echo(text, nl=False)
         return
-    content = buffer.getvalue().encode()
-    with replacing(path) as part:
-        part.write_bytes(gzip.compress(content) if path.lower().endswith(".gz") else content)
+    opened: Any = gzip.open if path.lower().endswith(".gz") else open
+    with replacing(path) as part, opened(part, "wt", encoding="utf-8", newline="") as file:
+        file.writelines(texts)
 
 
-escape_option = click.option(
-    "--escape-formulas",
-    is_flag=True,
-    help="With --with-data: an apostrophe before cells that begin with = + - @ and are no numbers, which spreadsheets "
-    "would run as formulas.",
-)
-"""The option of commands that write the data of users."""
+def _texts(rows: Iterator[Sequence[object]], delimiter: str) -> Iterator[str]:
+    while piece := list(islice(rows, data.WRITTEN_ROWS)):
+        buffer = io.StringIO(newline="")
+        csv.writer(buffer, delimiter=delimiter, lineterminator="\n").writerows(piece)
+        yield buffer.getvalue()
+
 
 FORMULAS = ("=", "+", "-", "@", "\t", "\r")
 """First characters of formulas in spreadsheets that open delimited text."""
 
 
-def check_labels(path: str | None, *, with_data: bool = False, escape_formulas: bool = False) -> None:
-    """Raise `BadInput` before the fit if the ending of the file is none of labels, or what writes it is missing."""
-    if escape_formulas and not with_data:
-        raise BadInput("--escape-formulas is about the cells that --with-data writes")
-    if path is None:
-        if with_data:
-            raise BadInput("--with-data needs -o FILE, or -o - for standard output")
-        return
-    if path == STDOUT:
-        return
-    ending = Path(path).suffix.lower()
-    if ending == ".npy":
-        if with_data:
-            raise BadInput(f"{path}: --with-data writes a table, so the file cannot be .npy")
-    elif ending in data.WRITERS:
-        data.check_typed(path)
-    elif text_table(path) is None:
-        raise BadInput(f"{path}: labels can be .csv, .tsv, .txt (each also .gz), .parquet, .xlsx or .npy")
+class BesideOptions(NamedTuple):
+    """What is written beside labels: the values of the options that `beside_options` adds."""
+
+    with_data: bool
+    certainty: bool
+    escape_formulas: bool
+
+    def used(self) -> dict[str, object]:
+        """The options that add columns."""
+        return {"--with-data": self.with_data, "--certainty": self.certainty}
+
+    def check(self, path: str | None) -> None:
+        """Raise `BadInput` before the fit if the ending of the file is none of labels, or what writes it is missing."""
+        if self.escape_formulas and not self.with_data:
+            raise BadInput("--escape-formulas is about the cells that --with-data writes")
+        beside = next((name for name, value in self.used().items() if value), "")
+        if path is None and beside:
+            raise BadInput(f"{beside} needs -o FILE, or -o - for standard output")
+        if path is None or path == STDOUT:
+            return
+        ending = Path(path).suffix.lower()
+        if ending == ".npy":
+            if beside:
+                raise BadInput(f"{path}: {beside} writes a table, so the file cannot be .npy")
+        elif ending in data.WRITERS:
+            data.check_typed(path)
+        elif text_table(path) is None:
+            raise BadInput(f"{path}: labels can be .csv, .tsv, .txt (each also .gz), .parquet, .xlsx or .npy")
+
+    def write(self, path: str, labels: Labels, table: Table | None, model: object, rows: object) -> None:
+        """Write labels to a file, as `write` does, of a table; and of the rows of a model how certain they are."""
+        degrees: dict[str, Array] = {}
+        if self.certainty:
+            from clusterkit.profiles.rows import certainties
+
+            both = zip(("certainty", "distance"), certainties(model, rows, labels), strict=True)
+            degrees = {name: values.round(DECIMALS) for name, values in both}
+        write(path, labels, table if self.with_data else None, degrees, escape_formulas=self.escape_formulas)
 
 
-def write(path: str, labels: Labels, table: Table | None = None, *, escape_formulas: bool = False) -> None:
+def beside_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Add the options about what is written beside labels; the command receives them as `beside`."""
+    choices = (
+        click.option(
+            "--escape-formulas",
+            is_flag=True,
+            help="With --with-data: an apostrophe before cells that begin with = + - @ and are no numbers, which "
+            "spreadsheets would run as formulas.",
+        ),
+        click.option(
+            "--certainty",
+            is_flag=True,
+            help="Write two more columns after the labels: how certain the cluster of a row is, from 0 to 1, and its "
+            "distance from the rows around it, of which 2.5 and more is an outlier.",
+        ),
+        click.option("--with-data", is_flag=True, help="Write the data too, before the labels."),
+    )
+    return data.grouped(command, "beside", BesideOptions, choices)
+
+
+DECIMALS = 4
+"""Digits after the point of certainties and distances in files."""
+
+
+def write(
+    path: str,
+    labels: Labels,
+    table: Table | None = None,
+    degrees: Mapping[str, Array] = MappingProxyType({}),
+    *,
+    escape_formulas: bool = False,
+) -> None:
     """Write one label per row under the header ``label``, the whole file or none.
 
     Parameters
@@ -169,33 +224,46 @@ def write(path: str, labels: Labels, table: Table | None = None, *, escape_formu
         Path whose ending decides the format: ``.tsv`` has tabs, ``.npy`` is an array, ``.parquet`` and ``.xlsx`` are
         tables, ``.gz`` is compressed, all others have commas. `STDOUT` is standard output.
     labels : ndarray of shape (n,)
-        Labels; without a table they are written piece by piece, and may be a file.
+        Labels; as text they are written piece by piece, and may be a file.
     table : Table, optional
         Table whose cells are written before the labels.
+    degrees : mapping of str to ndarray, optional
+        Columns that are written after the labels.
     escape_formulas : bool, default False
         Whether cells of text that a spreadsheet would run as formulas get an apostrophe.
     """
     ending = Path(path).suffix.lower()
-    name = "label"
-    while table is not None and name in table.names:  # the data may be the output of this command
-        name += "_"
+    columns: dict[str, Any] = {}
+    for name, values in {"label": labels, **degrees}.items():
+        while table is not None and name in table.names:  # the data may be the output of this command
+            name += "_"
+        columns[name] = values
     if ending in data.WRITERS:
-        columns = [] if table is None else table.columns()
+        from clusterkit.tables import Column
+
+        typed = [Column(name, "number", values) for name, values in columns.items()]
         with replacing(path) as part:
-            data.WRITERS[ending](part, columns, name, labels)
+            data.WRITERS[ending](part, [*(() if table is None else table.columns()), *typed])
     elif ending == ".npy":
         import numpy as np
 
         with replacing(path) as part, part.open("wb") as file:
             np.save(file, labels, allow_pickle=False)
-    elif table is not None:
-        shown = without_formulas if escape_formulas else list
-        cells = zip(table.cells(), labels.tolist(), strict=True)
-        write_table(path, [[*shown(table.names), name], *([*shown(row), label] for row, label in cells)])
-    elif path.lower().endswith(".gz"):
-        write_table(path, [[name], *([label] for label in labels.tolist())])
     else:
-        _write_lines(path, name, labels)
+        shown = without_formulas if escape_formulas else list
+        names: list[str] = [*columns]
+        rows: Iterator[Sequence[object]] = zip(*map(_cells, columns.values()), strict=True)
+        if table is not None:
+            names = [*shown(table.names), *names]
+            rows = ((*shown(cells), *more) for cells, more in zip(table.cells(), rows, strict=True))
+        write_table(path, chain([names], rows))
+
+
+def _cells(values: AnyArray) -> Iterator[float | str]:
+    """Numbers, and empty texts for gaps, of which a piece is in memory at once."""
+    for start in range(0, len(values), data.WRITTEN_ROWS):
+        for value in values[start : start + data.WRITTEN_ROWS].tolist():
+            yield "" if value != value else value
 
 
 def without_formulas(cells: Iterable[str]) -> list[str]:
@@ -214,17 +282,3 @@ def without_formulas(cells: Iterable[str]) -> list[str]:
         else cell
         for cell in cells
     ]
-
-
-def _write_lines(path: str, name: str, labels: Labels) -> None:
-    """Write a label in each line, a piece of them at once and not all of them as texts in memory."""
-    starts = range(0, len(labels), data.WRITTEN_ROWS)
-    texts = ("\n".join(map(str, labels[start : start + data.WRITTEN_ROWS].tolist())) for start in starts)
-    if path == STDOUT:
-        click.echo(name)
-        for text in texts:
-            click.echo(text)
-        return
-    with replacing(path) as part, part.open("w", encoding="utf-8", newline="\n") as file:
-        file.write(f"{name}\n")
-        file.writelines(f"{text}\n" for text in texts)

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from clusterkit.cli.failures import BadInput
+from clusterkit.cli import outputs
+from clusterkit.errors import need
 from clusterkit.files import replacing
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from clusterkit.estimators.driven import Driven
     from clusterkit.estimators.pipeline import Pipeline
 
-__all__ = ["FORMATS", "check", "check_name", "draw", "write"]
+__all__ = ["FORMATS", "check", "draw", "write"]
 
 FORMATS = (".pdf", ".png", ".svg")
 """Endings of picture files: the formats that matplotlib writes without further packages."""
@@ -28,21 +29,11 @@ MOST_COORDINATES = 2
 """Number of coordinates up to which the border of a domain can be drawn."""
 
 
-def check_name(path: str) -> None:
-    """Raise `BadInput` for a file that is no picture by its ending."""
-    if not path.lower().endswith(FORMATS):
-        raise BadInput(f"{path}: the name of a picture ends in one of {', '.join(FORMATS)}")
-
-
 def check(path: str | None) -> None:
     """Raise `BadInput` before the fit for a picture that could not be drawn after it."""
-    if path is None:
-        return
-    check_name(path)
-    try:
-        import matplotlib  # noqa: F401
-    except ImportError as error:
-        raise BadInput("--plot needs matplotlib: install it, or clusterkit-toolkit with the extra 'plots'") from error
+    if path is not None:
+        outputs.check_ending(path, FORMATS, "a picture")
+        need("matplotlib", "--plot", "plots")
 
 
 def draw(path: str, model: Pipeline | Driven, X: Array, names: Sequence[str], data: str, name: str) -> None:

@@ -16,7 +16,7 @@ from clusterkit.cli import data as source
 from clusterkit.cli import fit, options, outputs
 from clusterkit.cli.data import TableOptions
 from clusterkit.cli.failures import BadInput
-from clusterkit.cli.models import ModelFile, decimal_of, labels_of
+from clusterkit.cli.models import ModelFile, decimal_of, labels_of, rows_of
 from clusterkit.errors import counted
 
 if TYPE_CHECKING:
@@ -36,8 +36,7 @@ __all__ = ["labels_by_pieces", "predict"]
     default="-",
     help="File for the labels, as in `fit`.  [default: standard output]",
 )
-@click.option("--with-data", is_flag=True, help="Write the data too, with the labels as the last column.")
-@outputs.escape_option
+@outputs.beside_options
 @options.device
 @source.options
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
@@ -45,8 +44,7 @@ def predict(
     model_file: str,
     data: str,
     path: str,
-    with_data: bool,
-    escape_formulas: bool,
+    beside: outputs.BesideOptions,
     table_options: source.TableOptions,
     as_json: bool,
 ) -> None:
@@ -64,9 +62,9 @@ def predict(
 
     outputs.check({"-o": path}, [model_file, data])
     large = fit.is_large(data)
-    outputs.check_labels(path, with_data=with_data, escape_formulas=escape_formulas)
+    beside.check(path)
     if large:
-        fit.check(with_data=with_data, picture=None)
+        fit.check(beside.used())
     source.check(data)
     model = models.load(model_file)
     pipeline = model["pipeline"]
@@ -74,12 +72,14 @@ def predict(
     if reason is not None:
         raise BadInput(f"{model_file} cannot label new rows: {reason}")
     to_stdout = path == outputs.STDOUT
+    table, rows = None, None
     if large:
-        table, labels = None, labels_by_pieces(model, data, table_options)
+        labels = labels_by_pieces(model, data, table_options)
     else:
         table = table_options.open(data)
-        labels = models.labels_of(model, table, table_options.chosen(table.names, table.title))
-    outputs.write(path, labels, table if with_data else None, escape_formulas=escape_formulas)
+        rows = models.rows_of(model, table, table_options)
+        labels = models.labels_of(model, rows)
+    beside.write(path, labels, table, pipeline, rows)
     counts, n = cluster_sizes(labels), len(labels)
     noise = n - sum(counts.values())
     if as_json:
@@ -113,7 +113,7 @@ def labels_by_pieces(model: ModelFile, data: str, options: TableOptions) -> Labe
     try:
         for table in table_chunks(data, **reading):
             with once:
-                parts.append(labels_of(model, table, options.chosen(table.names, table.title)))
+                parts.append(labels_of(model, rows_of(model, table, options)))
     finally:
         once.warn()
     return np.concatenate(parts)

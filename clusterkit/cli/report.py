@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from clusterkit.cli import console, options, outputs
+from clusterkit.cli import console, models, options, outputs
 from clusterkit.cli import data as source
 from clusterkit.cli.failures import BadInput
 from clusterkit.cli.options import NUMBER
@@ -20,11 +20,19 @@ from clusterkit.files import replacing
 
 if TYPE_CHECKING:
     from clusterkit.contracts.arguments import NumberLike
+    from clusterkit.estimators.driven import Driven
+    from clusterkit.estimators.pipeline import Pipeline
+    from clusterkit.report import Analysis
+    from clusterkit.tables import Table
 
-__all__ = ["report"]
+__all__ = ["check", "report", "tell", "write"]
 
 ENDINGS = (".html", ".htm")
 """Endings of a page."""
+
+SAME_ROWS = 0.5
+"""Adjusted Rand index of predicted labels and those of a fit from which its rows are these, in this order. Labels that
+keep sizes, or call rows noise, differ from predicted ones in some rows; those of other rows agree by chance, near 0."""
 
 MOST_CLUSTERS = 10
 """Clusters that are named below the verdict."""
@@ -34,6 +42,7 @@ Examples:
   clusterkit report customers.xlsx -o customers.html
   clusterkit report customers.csv -o customers.html -k 2-8 --drop notes
   clusterkit report wine.csv -o wine.html -k 3 --methods kmeans,emmc,svc
+  clusterkit report customers.csv -o customers.html --model customers.clusterkit
 """
 """Examples below the help; the backspace keeps click from rewrapping them."""
 
@@ -41,6 +50,12 @@ Examples:
 @click.command(epilog=EPILOG, short_help="Cluster a table and write a page about it.")
 @click.argument("data")
 @click.option("-o", "--output", "path", required=True, metavar="FILE", help="File for the page: .html.")
+@click.option(
+    "--model",
+    "model_file",
+    metavar="FILE",
+    help="A model of `clusterkit fit --save`, whose clusters are described; it is not fitted again.",
+)
 @click.option(
     "-k",
     "--clusters",
@@ -62,6 +77,7 @@ Examples:
 def report(
     data: str,
     path: str,
+    model_file: str | None,
     clusters: NumberLike,
     methods: str,
     seed: int,
@@ -72,51 +88,83 @@ def report(
 
     The page has a verdict and how sure it is, what was done to the data, a profile of each cluster with a name, a
     rule and typical rows, several methods side by side, the number of clusters, a map, and the rows to look at. It is
-    one file, which needs no network and can be printed. DATA is as in `clusterkit fit`.
+    one file, which needs no network and can be printed. DATA is as in `clusterkit fit`, which writes the page too, by
+    its option --report.
     """
-    outputs.check({"-o": path}, [data])
-    outputs.check_ending(path, ENDINGS, "a report")
+    outputs.check({"-o": path}, [data] if model_file is None else [data, model_file])
     source.check(data)
     names = tuple(name.strip() for name in methods.split(",") if name.strip())
     from clusterkit.contracts.registry import registry
-    from clusterkit.estimators.same_place import shown
-    from clusterkit.report import make_report
-    from clusterkit.report.page import need_libraries
 
     for name in names:
         registry.get("recipe", name)
-    try:
-        need_libraries()
-    except ImportError as error:
-        raise BadInput(str(error)) from error
-    table = table_options.open(data)
-    spec = preparation.spec(table, table_options)
+    check(path)
+    if model_file is None:
+        table = table_options.open(data)
+        facts: dict[str, Any] = {"n_clusters": clusters, "preparation": preparation.spec(table, table_options)}
+    elif clusters is not None or preparation != options.PreparationOptions():
+        raise BadInput("--model: the number of clusters and what is done to columns are those of the model")
+    else:
+        model = models.load(model_file)
+        table = table_options.open(data)
+        places = models.places_of(model, table, table_options)
+        facts = {"model": _of_rows(model, table, table_options)}
+        if not hasattr(model["pipeline"], "preparation_"):
+            table = table.pick(places)
+    tell(write(path, data, table, methods=names, seed=seed, **facts), path)
+
+
+def _of_rows(model: models.ModelFile, table: Table, table_options: source.TableOptions) -> Pipeline | Driven:
+    """The estimator of a model, with predicted labels if the rows of a table are not those of its fit."""
+    import warnings
+
+    from clusterkit.errors import ClusterkitWarning
+    from clusterkit.metrics import adjusted_rand
+
+    pipeline = model["pipeline"]
+    if pipeline._why_not_inductive() is None:
+        labels = models.labels_of(model, models.rows_of(model, table, table_options))
+        if len(labels) != len(pipeline.labels_) or adjusted_rand(labels, pipeline.labels_) < SAME_ROWS:
+            warnings.warn(
+                f"{table.title}: the rows are not those of the fit, and their clusters are predicted; what is said of "
+                "confidence is that of the fit",
+                ClusterkitWarning,
+                stacklevel=2,
+            )
+            pipeline.labels_ = labels
+    return pipeline
+
+
+def check(path: str | None) -> None:
+    """Raise `BadInput` before the fit for a page that could not be written after it."""
+    if path is None:
+        return
+    outputs.check_ending(path, ENDINGS, "a report")
+    from clusterkit.report.page import need_libraries
+
+    need_libraries()
+
+
+def write(path: str, data: str, table: object, **options: Any) -> Analysis:
+    """Write the page about a table, as `make_report` makes it with these options."""
+    from clusterkit.estimators.same_place import shown
+    from clusterkit.report import make_report
+
+    made = datetime.date.today().isoformat()
     with shown(True):
-        text, analysis = make_report(
-            table,
-            n_clusters=clusters,
-            methods=names,
-            preparation=spec,
-            seed=seed,
-            command=_command(),
-            fingerprint=_fingerprint(data),
-            made=datetime.date.today().isoformat(),
-        )
+        text, analysis = make_report(table, command=_command(), fingerprint=_fingerprint(data), made=made, **options)
     with replacing(path) as part:
         part.write_text(text, encoding="utf-8")
-    _tell(analysis, path)
+    return analysis
 
 
-def _tell(analysis: Any, path: str) -> None:
-    from clusterkit.profiles.naming import PLAIN
+def tell(analysis: Analysis, path: str) -> None:
+    """Print what the page at a path says first."""
     from clusterkit.report.sentences import is_single, main_sentences, tests_of_one_cluster
 
     for sentence in main_sentences(analysis):
         console.text(sentence)
     clusters = [] if is_single(analysis) else analysis.clusters.clusters
-    if len(clusters) > MOST_CLUSTERS and all(cluster.name == PLAIN for cluster in clusters):
-        console.text(f"  {PLAIN} in any of the {len(clusters)} clusters")
-        clusters = []
     for cluster in clusters[:MOST_CLUSTERS]:
         console.text(f"  cluster {cluster.label}: {cluster.name} ({counted(cluster.size, 'row')})")
     if len(clusters) > MOST_CLUSTERS:
@@ -128,16 +176,12 @@ def _tell(analysis: Any, path: str) -> None:
 
 def _command() -> str:
     """The line that was typed, as a shell takes it again."""
-    words = [word for word in sys.argv[1:] if word != "--debug"]
-    return shlex.join(["clusterkit", *words])
+    return shlex.join(["clusterkit", *(word for word in sys.argv[1:] if word != "--debug")])
 
 
 def _fingerprint(data: str) -> str:
     """The SHA-256 of a file; empty for standard input."""
     if data == source.STDIN or not Path(data).is_file():
         return ""
-    digest = hashlib.sha256()
     with Path(data).open("rb") as file:
-        while block := file.read(2**20):
-            digest.update(block)
-    return digest.hexdigest()
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -126,6 +126,7 @@ def show(facts: Mapping[str, object], *, as_json: bool, err: bool) -> None:
             "labels in": _file(values.get("labels_file")),
             "model in": _file(values.get("model_file")),
             "picture in": _file(values.get("plot_file")),
+            "report in": _file(values.get("report_file")),
         },
         err=err,
     )

@@ -2,7 +2,7 @@
 
 Fitted arrays and answers lie where the samples of the fit lie. The numbers of threads follow from how large the
 matrices of a fit are, and from the numbers of workers that joblib takes. ``logging.getLogger("clusterkit")`` gets the
-end of each fit at INFO and its iterations at DEBUG. Reports of a running fit go to a progress bar on a terminal, and to
+end of each fit at INFO and its iterations at DEBUG. Reports of a running fit go to a line on a terminal, and to
 plugins that implement the hook.
 """
 
@@ -48,7 +48,7 @@ __all__ = [
 A = TypeVar("A", bound=AnyArray)
 
 RENEWED = 0.2
-"""Seconds between two lines of progress in a notebook."""
+"""Seconds between two lines of progress."""
 
 
 def beside_labels(model: object, values: A) -> A:
@@ -132,56 +132,14 @@ def hooks() -> Iterator[None]:
 
 @contextmanager
 def shown(verbose: bool) -> Iterator[None]:
-    """Show the progress if `verbose`: a bar on standard error if that is a terminal, a line below a notebook's cell."""
-    if not (verbose and sys.stderr is not None and sys.stderr.isatty()):
-        display = _display_of_notebook() if verbose else None
-        if display is None:
-            yield
-        else:
-            with _line_of_notebook(display):
-                yield
+    """Show the progress if `verbose`, as a line on standard error if that is a terminal, or below a notebook's cell.
+
+    It is the last report, renewed at most five times a second, and ends empty.
+    """
+    write = _line() if verbose else None
+    if write is None:
+        yield
         return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("{task.fields[note]}"),
-        TimeElapsedColumn(),
-    )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        tasks: dict[str, int] = {}
-
-        def show(report: Report) -> None:
-            if report.stage not in tasks:
-                tasks[report.stage] = progress.add_task(report.stage, total=report.max_iter, note="")
-            note = "" if report.objective is None else f"objective {report.objective:.6g}"
-            progress.update(
-                tasks[report.stage],  # type: ignore[arg-type] # rich numbers its tasks by a type of its own
-                completed=report.iteration,
-                total=report.max_iter,
-                note=note,
-            )
-
-        with listening(show):
-            yield
-
-
-def _display_of_notebook() -> Callable[..., Any] | None:
-    """What shows a line below the cell of a notebook; None elsewhere."""
-    ipython: Any = sys.modules.get("IPython")
-    shell = None if ipython is None else ipython.get_ipython()
-    if getattr(shell, "kernel", None) is None:  # a terminal has none
-        return None
-    return cast("Callable[..., Any]", importlib.import_module("IPython.display").display)
-
-
-@contextmanager
-def _line_of_notebook(display: Callable[..., Any]) -> Iterator[None]:
-    """Show the last report as one line, renewed at most five times a second, which ends empty."""
-    handle = display({"text/plain": ""}, raw=True, display_id=True)
     drawn = 0.0
 
     def show(report: Report) -> None:
@@ -192,10 +150,23 @@ def _line_of_notebook(display: Callable[..., Any]) -> Iterator[None]:
         drawn = now
         note = "" if report.objective is None else f", objective {report.objective:.6g}"
         total = "" if report.max_iter is None else f" of {report.max_iter}"
-        handle.update({"text/plain": f"{report.stage}: {report.iteration}{total}{note}"}, raw=True)
+        write(f"{report.stage}: {report.iteration}{total}{note}")
 
     try:
         with listening(show):
             yield
     finally:
-        handle.update({"text/plain": ""}, raw=True)
+        write("")
+
+
+def _line() -> Callable[[str], object] | None:
+    """What shows a line in the place of the last one, on a terminal or in a notebook; None elsewhere."""
+    if sys.stderr is not None and sys.stderr.isatty():
+        return lambda text: print(f"\r{text}\x1b[K", end="", file=sys.stderr, flush=True)
+    ipython: Any = sys.modules.get("IPython")
+    shell = None if ipython is None else ipython.get_ipython()
+    if getattr(shell, "kernel", None) is None:  # a terminal has none
+        return None
+    display: Any = importlib.import_module("IPython.display").display
+    handle = display({"text/plain": ""}, raw=True, display_id=True)
+    return lambda text: handle.update({"text/plain": text}, raw=True)

@@ -7,7 +7,6 @@ Every function takes matplotlib axes or makes some, draws on them, and returns t
 - ``_searches.py``: scores of searches, and of numbers of clusters;
 - ``_tables.py``: heat maps of profiles, roles of columns, rank diagrams, consensus matrices;
 - ``figure.py``: axes, colours, legends, the two coordinates of a plot, and the checks of fitted models;
-- ``demo.py``: the figure of ``clusterkit demo``.
 
 >>> from clusterkit import plots
 >>> plots.__all__[:4]

@@ -14,7 +14,7 @@ import numpy as np
 
 from clusterkit._typing import Array, Indices, Labels, Mask
 from clusterkit.contracts.outcomes import Domain, KernelDomain, SupportCounts
-from clusterkit.errors import IncompatibleStages, InvalidData, InvalidParameter, counted
+from clusterkit.errors import IncompatibleStages, InvalidData, InvalidParameter, counted, need
 from clusterkit.profiles.measures import is_model, labels_of, not_fitted
 
 if TYPE_CHECKING:
@@ -41,7 +41,6 @@ __all__ = [
     "fit_height",
     "frame",
     "labels_of",
-    "matplotlib_or_raise",
     "names_of",
     "of_clusters",
     "point_size",
@@ -81,16 +80,6 @@ STRETCH = 8.0
 """Ratio of the two ranges up to which both axes have the same unit."""
 
 
-def matplotlib_or_raise() -> None:
-    """Raise a clear ImportError if matplotlib is missing."""
-    try:
-        import matplotlib  # noqa: F401
-    except ImportError as error:
-        raise ImportError(
-            "pictures need matplotlib: install it, or clusterkit-toolkit with the extra 'plots'"
-        ) from error
-
-
 def axes_for(ax: Axes | None) -> Axes:
     """The axes, or the axes of a new pyplot figure, which notebooks and ``pyplot.show`` display."""
     if ax is None:
@@ -102,7 +91,7 @@ def axes_for(ax: Axes | None) -> Axes:
 
 def check_axes(ax: object, caller: str) -> None:
     """Raise InvalidParameter for anything but matplotlib axes or None, before anything is computed."""
-    matplotlib_or_raise()
+    need("matplotlib", "a picture", "plots")
     from matplotlib.axes import Axes
 
     if ax is not None and not isinstance(ax, Axes):

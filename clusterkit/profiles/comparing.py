@@ -52,9 +52,6 @@ __all__ = [
 BYTES_OF_A_PAIR = 16
 """Bytes of a distance of two rows and of a copy of it, which indices and refits may have at once."""
 
-SHOWN = 3
-"""Names in the example of a message."""
-
 
 def check_methods(methods: object) -> None:
     """Check that something is a mapping of names to recipes, estimators or labels.
@@ -66,29 +63,14 @@ def check_methods(methods: object) -> None:
     UnknownName
         If there is no such recipe.
     """
-    if not isinstance(methods, Mapping):
+    if not isinstance(methods, Mapping) or not methods:
         raise InvalidParameter(
-            f"compare: methods must be a mapping of names to estimators, recipes or labels, got a "
-            f"{type(methods).__name__}{_instead(methods)}"
-        )
-    if not methods:
-        raise InvalidParameter(
-            "compare: there is nothing to compare; methods must be a mapping of names to estimators, recipes or "
-            "labels, such as {'kmeans': 'kmeans'}"
+            "compare: methods must be a mapping of names to estimators, recipes or labels, such as "
+            f"{{'kmeans': 'kmeans', 'mine': model}}, got {'an empty' if methods == {} else 'a'} "
+            f"{type(methods).__name__}"
         )
     for name, value in methods.items():
         _check_method(str(name), value)
-
-
-def _instead(methods: object) -> str:
-    """Advice how to write something as a mapping that is none."""
-    if isinstance(methods, str):
-        return f"; write {{{methods!r}: {methods!r}}}"
-    if isinstance(methods, list | tuple | set | frozenset) and methods:
-        names = [value if isinstance(value, str) else type(value).__name__ for value in methods]
-        shown = ", ".join(f"{name!r}: {name!r}" if name in methods else f"{name!r}: ..." for name in names[:SHOWN])
-        return f"; write {{{shown}{', ...' if len(names) > SHOWN else ''}}}"
-    return "; write {'model': model}" if is_model(methods) else ""
 
 
 def _check_method(name: str, value: object) -> None:

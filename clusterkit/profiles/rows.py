@@ -22,7 +22,9 @@ from clusterkit.profiles.measures import is_model, labels_of, not_fitted
 from clusterkit.profiles.raw_table import RawTable, as_frame
 from clusterkit.profiles.representing import coordinates
 
-__all__ = ["MOST_ROWS", "NEIGHBOURS", "DegreesOfRows", "Relabelled", "assign", "degrees_of_rows", "relabel"]
+__all__ = [
+    "MOST_ROWS", "NEIGHBOURS", "DegreesOfRows", "Relabelled", "assign", "certainties", "degrees_of_rows", "relabel",
+]  # fmt: skip
 
 NEIGHBOURS = 10
 """Number of neighbours that are counted: as many as DBSCAN and LOF are used with."""
@@ -138,22 +140,21 @@ def assign(
     if taken := [name for name in names if name in table.names]:
         raise InvalidParameter(f"assign: X has a column {taken[0]!r} already; choose a prefix, such as prefix='new_'")
     labels = _labels(model, X, table)
-    rng = Seeds.of(random_state).stream("rows")
-    degrees = None
-    if table.n > 1:
-        among = np.sort(sample_rows(table.n, MOST_ROWS, rng))
-        degrees = degrees_of_rows(coordinates(model, table, np.arange(table.n)), labels, among)
-    certainty = _memberships(model, X, labels)
-    if certainty is None and degrees is not None:
-        certainty = np.where(degrees.neighbours > 0, 1.0 - degrees.share, np.nan)
-        certainty[labels == NOISE] = 0.0
-    alone = np.full(table.n, np.nan)
-    values: tuple[AnyArray, ...] = (
-        labels,
-        alone if certainty is None else certainty,
-        alone if degrees is None else degrees.distance,
-    )
+    values = (labels, *certainties(model, X, labels, random_state))
     return _beside(X, table, dict(zip(names, values, strict=True)))
+
+
+def certainties(model: object, X: object, labels: Labels, random_state: RandomState = 0) -> tuple[Array, Array]:
+    """The certainty and the distance of each row of a table, as `assign` has them, for labels that are known."""
+    table = RawTable.of(X, None, model, "assign")
+    certainty, distance = np.full(table.n, np.nan), np.full(table.n, np.nan)
+    if table.n > 1:
+        among = np.sort(sample_rows(table.n, MOST_ROWS, Seeds.of(random_state).stream("rows")))
+        degrees = degrees_of_rows(coordinates(model, table, np.arange(table.n)), labels, among)
+        certainty, distance = np.where(degrees.neighbours > 0, 1.0 - degrees.share, np.nan), degrees.distance
+        certainty[labels == NOISE] = 0.0
+    memberships = _memberships(model, X, labels)
+    return certainty if memberships is None else memberships, distance
 
 
 def _labels(model: Any, X: object, table: RawTable) -> Labels:

@@ -183,8 +183,7 @@ class Analysis:
     @property
     def _choice(self) -> Mapping[str, Any]:
         """What `auto` says about its choice; empty for other methods."""
-        facts: Any = self.model.resolved_.get("auto", {})
-        return facts if isinstance(facts, Mapping) else {}
+        return _choice(self.model)
 
     @property
     def chose_number(self) -> bool:
@@ -194,7 +193,7 @@ class Analysis:
     @property
     def method(self) -> str:
         """The method that was chosen, a recipe with the parameters that differ from it: "kmeans(n_init=5)"."""
-        return str(self._choice.get("recipe") or getattr(self.model, "_recipe", None) or "none")
+        return _method(self.model)
 
     @property
     def recipe(self) -> str:
@@ -211,6 +210,15 @@ class Analysis:
     def rivals(self) -> tuple[int, ...]:
         """Positions in `comparison` of the methods other than the chosen one, which may be named a second time."""
         return tuple(j for j, one in enumerate(self.comparison.methods) if j and one.name != self.recipe)
+
+
+def _choice(model: FittedAttributes) -> Mapping[str, Any]:
+    facts: Any = model.resolved_.get("auto", {})
+    return facts if isinstance(facts, Mapping) else {}
+
+
+def _method(model: FittedAttributes) -> str:
+    return str(_choice(model).get("recipe") or getattr(model, "_recipe", None) or "none")
 
 
 def recipe_of(method: str) -> str:
@@ -334,7 +342,7 @@ def _pool(methods: Sequence[str]) -> tuple[str, ...] | None:
 
 
 def _comparison(
-    model: Auto, X: Array, table: Table, spec: Preparation | None, methods: Sequence[str], rows: Indices
+    model: FittedAttributes, X: Array, table: Table, spec: Preparation | None, methods: Sequence[str], rows: Indices
 ) -> Comparison:
     """A comparison of the chosen clustering with other methods at the same number of clusters, on some rows.
 
@@ -342,10 +350,9 @@ def _comparison(
     """
     k, seed = max(model.n_clusters_, 1), getattr(model, "random_state", None) or 0
     rivals: dict[str, Any] = {"chosen": model.labels_[rows]}
-    auto: Any = model.resolved_.get("auto", {})
     usual = (*RIVALS, *(OF_TABLES if "category" in model.preparation_.kinds_of_codes else ()))
     # the chosen method is no rival of itself, unless it is named
-    for name in methods or [name for name in usual if name != auto.get("recipe")]:
+    for name in methods or [name for name in usual if name != recipe_of(_method(model))]:
         one = registry.get("recipe", name)
         if (one.clusters == "two" and k != 2) or (k == 1 and one.clusters != "found"):
             continue  # a single cluster of all rows needs no method

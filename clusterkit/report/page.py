@@ -24,7 +24,7 @@ from clusterkit._typing import Indices, Labels
 from clusterkit._version import __version__
 from clusterkit.contracts.arguments import NumberLike
 from clusterkit.contracts.registry import registry
-from clusterkit.errors import counted, with_title
+from clusterkit.errors import counted, need, with_title
 from clusterkit.estimators.base import FittedAttributes
 from clusterkit.numerics.selection import sample_rows
 from clusterkit.plots.figure import INK, SPINES, TITLE
@@ -583,9 +583,4 @@ def make_report(
 def need_libraries() -> None:
     """Raise ImportError, with what to install, if jinja2 or matplotlib is missing."""
     for library in ("jinja2", "matplotlib"):
-        try:
-            __import__(library)
-        except ImportError as error:
-            raise ImportError(
-                f"a report needs {library}: install it, or clusterkit-toolkit with the extra 'report'"
-            ) from error
+        need(library, "a report", "report")

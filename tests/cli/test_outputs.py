@@ -115,7 +115,7 @@ class TestEndings:
             (("-o", "l.feather"), "l.feather: labels can be"),
             (("-o", "l.npy.gz"), "l.npy.gz: labels can be"),
             (("--save", "m.csv"), "m.csv: a model can be .clusterkit, .model, .safetensors, not .csv"),
-            (("--save", "-"), "--save needs a file"),
+            (("--save", "-"), "a model needs a file; standard output (-) takes labels only"),
         ],
     )
     def test_of_outputs(self, run, table, args, message, error_of, monkeypatch):

@@ -24,5 +24,5 @@ def test_names():
 def test_without_matplotlib(name, monkeypatch, svc, moons):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     arguments = (svc,) if name == "search_curve" else (svc, moons)
-    with pytest.raises(ImportError, match="pictures need matplotlib: install it, or clusterkit-toolkit with the extra"):
+    with pytest.raises(ImportError, match="a picture needs matplotlib: install it"):
         getattr(plots, name)(*arguments)

@@ -10,6 +10,7 @@ import pytest
 
 pytest.importorskip("pandas")
 
+from clusterkit.errors import MissingLibrary
 from clusterkit.tables import NotNumeric, TableError, TableWarning, read_table, select
 from clusterkit.tables.reading.chunks import table_chunks
 
@@ -366,19 +367,24 @@ def test_plain_numbers_need_no_pandas(write, monkeypatch, blobs):
 @pytest.mark.parametrize(
     ("module", "name", "content", "message"),
     [
-        ("pyarrow", "t.parquet", b"", "Parquet needs pyarrow; install clusterkit-toolkit with the extra 'tables'"),
+        (
+            "pyarrow.parquet",
+            "t.parquet",
+            b"",
+            "Parquet needs pyarrow: install it, or .* the extra 'parquet'",
+        ),
         (
             "pandas",
             "t.csv",
             b"a,b\n1,x\n",
-            "reading text that is not plain numbers needs pandas; install clusterkit-toolkit with",
+            "reading text that is not plain numbers needs pandas: install it, or clusterkit-toolkit with",
         ),
     ],
 )
 def test_a_missing_library_is_one_line(tmp_path, monkeypatch, module, name, content, message):
     monkeypatch.setitem(__import__("sys").modules, module, None)
     (tmp_path / name).write_bytes(content)
-    with pytest.raises(TableError, match=message):
+    with pytest.raises(MissingLibrary, match=message):
         read_table(tmp_path / name)
 
 
@@ -389,6 +395,6 @@ def test_what_excel_lacks_is_named(tmp_path, monkeypatch, module):
     pandas.DataFrame({"a": [1.0, 2.0]}).to_excel(tmp_path / "t.xlsx", index=False)
     monkeypatch.setitem(__import__("sys").modules, module, None)
     with pytest.raises(
-        TableError, match=f"reading Excel needs {module}; install clusterkit-toolkit with the extra 'tables'"
+        MissingLibrary, match=f"reading Excel needs {module}: install it, or clusterkit-toolkit with the extra 'tables'"
     ):
         read_table(tmp_path / "t.xlsx")

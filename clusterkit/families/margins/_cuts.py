@@ -20,7 +20,7 @@ import numpy as np
 
 from clusterkit._typing import Array, Counts, Indices, Labels
 from clusterkit.contracts.outcomes import Extension, KernelRows, LinearRows
-from clusterkit.errors import ClusterkitWarning
+from clusterkit.errors import ClusterkitWarning, need
 from clusterkit.numerics.shapes import array
 from clusterkit.samples import FeatureSpace, KernelSpace
 
@@ -40,6 +40,9 @@ __all__ = [
     "winners",
 ]
 
+
+CONIC = ("the recipes cpmmc and cpm3c", "cuts")
+"""What needs the interior point method of Clarabel, and the extra that brings it."""
 
 NONE = -1
 """Value of the rival of a sample that a cut does not hold."""
@@ -515,8 +518,9 @@ def _least_bias(needs: Array, means: Array, half_width: float, rough: Array) -> 
 
     Where margins leave room many biases are optimal; the interior point method gives one that depends on rounding.
     """
-    import clarabel
     from scipy import sparse
+
+    clarabel = need("clarabel", *CONIC)
 
     q = means.shape[1]
     needs = needs - BIAS_TOLERANCE
@@ -547,8 +551,9 @@ def _conic_form(program: RestrictedProgram) -> tuple[Any, ...]:
 
     x is λ in units of `RestrictedProgram.unit`, then ε without an intercept, then bounds of ``|δ|`` if there are any.
     """
-    import clarabel
     from scipy import sparse
+
+    clarabel = need("clarabel", *CONIC)
 
     means, centre, unit = program.means, program.centre, program.unit
     p, q = means.shape
@@ -591,8 +596,7 @@ def _attempts(conic: tuple[Any, ...]) -> Iterator[tuple[Array, Array]]:
 
 def _interior(conic: tuple[Any, ...], tolerance: float, regularization: float, step: float) -> tuple[Array, Array]:
     """Solution and multipliers by Clarabel; numbers that are not finite become zeros, which are feasible."""
-    import clarabel
-
+    clarabel = need("clarabel", *CONIC)
     settings = clarabel.DefaultSettings()
     settings.verbose = False
     settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = tolerance

@@ -11,11 +11,11 @@ from typing import Any, TypedDict
 import attrs
 import numpy as np
 
-from clusterkit.errors import TableError
+from clusterkit.errors import TableError, need
 from clusterkit.tables.cells.column_names import shared_names, unique
 from clusterkit.tables.cells.parsing import order_of
 from clusterkit.tables.reading import unpacking
-from clusterkit.tables.reading.delimited import NEEDS_PANDAS, Form, form_of, pandas_options
+from clusterkit.tables.reading.delimited import Form, form_of, pandas_options
 from clusterkit.tables.reading.files import table_of_arrays
 from clusterkit.tables.reading.headers import tell_of_first_row
 from clusterkit.tables.reading.table import Table
@@ -113,10 +113,7 @@ def lines_of(path: str) -> int:
 
 
 def _of_text(path: str, form: Form, encoding: str, rows: int) -> Iterator[Table]:
-    try:
-        import pandas
-    except ImportError:
-        raise TableError(f"{path}: reading text in pieces {NEEDS_PANDAS}") from None
+    pandas = need("pandas", f"{path}: reading text in pieces", "tables")
     start = 0
     options: Any = pandas_options(form)
     try:
@@ -155,13 +152,9 @@ class _Place:
 
 
 def _of_parquet(path: str, rows: int | None, decimal: str | None, order: str | None) -> Iterator[Table]:
-    try:
-        import pyarrow
-        import pyarrow.parquet
-    except ImportError:
-        raise TableError(f"{path}: Parquet needs pyarrow; install clusterkit-toolkit with the extra 'tables'") from None
+    pyarrow, parquet = (need(its, f"{path}: Parquet", "parquet") for its in ("pyarrow", "pyarrow.parquet"))
     start = 0
-    with pyarrow.parquet.ParquetFile(os.fspath(path)) as file:
+    with parquet.ParquetFile(os.fspath(path)) as file:
         header = [str(name) for name in file.schema_arrow.names]
         names = unique(header)
         shared = shared_names(header, names)

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, cast
 import attrs
 import numpy as np
 
-from clusterkit.errors import TableError, counted
+from clusterkit.errors import TableError, counted, need
 from clusterkit.tables.cells import parsing
 from clusterkit.tables.cells.column_names import NAMES_SHOWN, numbered, shared_names, unique
 from clusterkit.tables.cells.text_counts import marks_in
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     import pandas
     from numpy.typing import NDArray
 
-__all__ = ["NEEDS_PANDAS", "Form", "form_of", "pandas_options", "read_delimited"]
+__all__ = ["Form", "form_of", "pandas_options", "read_delimited"]
 
 SAMPLE = 1000
 """Number of rows from which codes and the mark before decimals are detected."""
@@ -60,7 +60,6 @@ FEWEST_EQUAL = 0.8
 LONGEST_NAME = 80
 """Characters of a column name that the error about a table without rows shows."""
 
-NEEDS_PANDAS = "needs pandas; install clusterkit-toolkit with the extra 'tables'"
 """Advice where pandas is missing."""
 
 
@@ -304,7 +303,8 @@ class _CellReader:
             return dict(zip(self.names, rows.T, strict=True))
         except ValueError:
             self._check_widths()
-            raise TableError(f"{self.title}: reading text that is not plain numbers {NEEDS_PANDAS}") from None
+            need("pandas", f"{self.title}: reading text that is not plain numbers", "tables")
+            raise
 
     def cells(self) -> list[list[str]]:
         """All cells as texts of the file, row by row."""

@@ -13,7 +13,7 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import AnyArray
-from clusterkit.errors import TableError
+from clusterkit.errors import TableError, need
 from clusterkit.samples.coding import why_no_table
 from clusterkit.tables.cells.column_names import numbered, shared_names, unique
 from clusterkit.tables.cells.parsing import order_of
@@ -212,16 +212,10 @@ def _npy(title: str) -> AnyArray:
 
 def _parquet(title: str) -> Table:
     """The columns of a Parquet file."""
-    try:
-        import pyarrow
-        import pyarrow.parquet
-    except ImportError:
-        raise TableError(
-            f"{title}: Parquet needs pyarrow; install clusterkit-toolkit with the extra 'tables'"
-        ) from None
+    parquet = need("pyarrow.parquet", f"{title}: Parquet", "parquet")
     with open(title, "rb") as file:
         try:
-            content = pyarrow.parquet.ParquetFile(file)
+            content = parquet.ParquetFile(file)
             _check_size(content.metadata, title)
             table = content.read()  # unlike pyarrow.parquet.read_table, whatever the names
         except TableError:

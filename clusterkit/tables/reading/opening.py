@@ -23,7 +23,7 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Indices
-from clusterkit.errors import InvalidData, NeedsSpace, first_names
+from clusterkit.errors import InvalidData, NeedsSpace, first_names, need
 from clusterkit.files import replacing, same_file
 from clusterkit.samples import memory
 from clusterkit.samples.engines import LocalEngine
@@ -470,10 +470,7 @@ class ParquetRows:
         from clusterkit.errors import NotNumeric
         from clusterkit.tables.cells.column_names import NAMES_SHOWN
 
-        try:
-            from pyarrow import types
-        except ImportError:
-            raise InvalidData("Parquet needs pyarrow; install clusterkit-toolkit with the extra 'tables'") from None
+        types = need("pyarrow.types", "Parquet", "parquet")
         paths, names, narrow = tuple(paths), tuple(columns or ()), True
         ends, groups = [0], []
         for number, path in enumerate(paths):

@@ -12,7 +12,7 @@ from contextlib import closing
 import numpy as np
 from numpy.typing import NDArray
 
-from clusterkit.errors import TableError, TableWarning, counted, first_names
+from clusterkit.errors import TableError, TableWarning, counted, first_names, need
 from clusterkit.tables.cells.column_names import numbered, shared_names, unique
 from clusterkit.tables.cells.parsing import MISSING
 from clusterkit.tables.reading.grids import (
@@ -52,14 +52,12 @@ def read_spreadsheet(title: str, header: bool | None, sheet: str | int, hidden: 
     Raises
     ------
     TableError
-        If it is no Excel file, too large when it is unpacked, or openpyxl is missing.
+        If it is no Excel file, or too large when it is unpacked.
+    MissingLibrary
+        If openpyxl is missing.
     """
     check_archive(title)
-    try:
-        import openpyxl
-    except ImportError:
-        install = "install clusterkit-toolkit with the extra 'tables'"
-        raise TableError(f"{title}: reading Excel needs openpyxl; {install}") from None
+    openpyxl = need("openpyxl", f"{title}: reading Excel", "tables")
     try:
         with closing(openpyxl.load_workbook(title, read_only=True, data_only=True)) as book:
             sheets = [str(one.title) for one in book.worksheets]

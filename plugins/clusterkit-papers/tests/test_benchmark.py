@@ -202,7 +202,7 @@ def test_the_command(folder, tmp_path, monkeypatch):
     for words, message in (
         (("--recipes", "kmean"), "no recipe named 'kmean'"),
         (("-o", tmp_path / "page.docx"), "the page can be"),
-        (("--plot", tmp_path / "ranks.gif"), "the name of a picture ends in one of"),
+        (("--plot", tmp_path / "ranks.gif"), "a picture can be .pdf, .png, .svg, not .gif"),
         (("-o", "-"), "need files"),
     ):
         refused = invoke(*words)

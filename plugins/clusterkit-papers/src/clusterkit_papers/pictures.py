@@ -59,12 +59,11 @@ def draw(name: str, path: str, rows: Sequence[Mapping[str, object]] | None = Non
     InvalidData
         If no row has a value to draw.
     """
-    from clusterkit.errors import InvalidData, UnknownName, nearest_names
-    from clusterkit.plots.figure import matplotlib_or_raise
+    from clusterkit.errors import InvalidData, UnknownName, nearest_names, need
 
     if name not in catalogue():
         raise UnknownName(f"no table named {name!r}. {nearest_names(name, catalogue())}")
-    matplotlib_or_raise()
+    need("matplotlib", "a picture", "plots")
     if name in OF_DATA:
         _function(OF_DATA[name])(path, seed)
         return

@@ -170,9 +170,10 @@ def draw(path: str | None = None, rows: Sequence[Mapping[str, object]] | None = 
     list of Axes
         Figure 1 for each scaling, then figure 2 for each data set that has rows.
     """
-    from clusterkit.plots.figure import COLORS, FAINT, INK, frame, matplotlib_or_raise
+    from clusterkit.errors import need
+    from clusterkit.plots.figure import COLORS, FAINT, INK, frame
 
-    matplotlib_or_raise()
+    need("matplotlib", "a picture", "plots")
     from matplotlib.figure import Figure
 
     if rows is None:

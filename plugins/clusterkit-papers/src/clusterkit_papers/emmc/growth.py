@@ -178,9 +178,10 @@ def draw(path: str | None = None, rows: Sequence[Mapping[str, object]] | None = 
     ndarray of shape (2, rows, 3)
         The axes: accuracy, then CPU seconds, of the data sets that have rows.
     """
-    from clusterkit.plots.figure import COLORS, frame, matplotlib_or_raise
+    from clusterkit.errors import need
+    from clusterkit.plots.figure import COLORS, frame
 
-    matplotlib_or_raise()
+    need("matplotlib", "a picture", "plots")
     from matplotlib.figure import Figure
 
     if rows is None:

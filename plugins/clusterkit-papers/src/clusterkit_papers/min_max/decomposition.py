@@ -202,9 +202,10 @@ def draw(path: str | None = None, seed: int = 0, problem: MinMaxProblem = PROBLE
     mapping of str to Axes
         "whole", and the four subproblems of each partition by its name and a digit.
     """
-    from clusterkit.plots.figure import COLORS, INK, frame, matplotlib_or_raise
+    from clusterkit.errors import need
+    from clusterkit.plots.figure import COLORS, INK, frame
 
-    matplotlib_or_raise()
+    need("matplotlib", "a picture", "plots")
     from matplotlib.figure import Figure
 
     decomposition = Decomposition(problem)

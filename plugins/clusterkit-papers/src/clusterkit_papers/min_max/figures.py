@@ -261,13 +261,13 @@ def draw(path: str | None = None, rows: Sequence[Mapping[str, object]] | None = 
     UnknownName
         If there is no such problem.
     """
-    from clusterkit.errors import UnknownName, nearest_names
-    from clusterkit.plots.figure import COLORS, FAINT, frame, matplotlib_or_raise
+    from clusterkit.errors import UnknownName, nearest_names, need
+    from clusterkit.plots.figure import COLORS, FAINT, frame
 
     names = [problem.name for problem in PROBLEMS]
     if name not in names:
         raise UnknownName(f"no problem named {name!r}. {nearest_names(name, names)}")
-    matplotlib_or_raise()
+    need("matplotlib", "a picture", "plots")
     from matplotlib.figure import Figure
     from matplotlib.ticker import MaxNLocator
 

@@ -166,9 +166,10 @@ def draw(path: str | None = None, rows: Sequence[Mapping[str, object]] | None = 
         The axes: product, height and iterations against K; a column for each problem. A product of 0 (sizes that are
         exactly equal) is a gap in its line, because the axes are logarithmic.
     """
-    from clusterkit.plots.figure import COLORS, frame, matplotlib_or_raise
+    from clusterkit.errors import need
+    from clusterkit.plots.figure import COLORS, frame
 
-    matplotlib_or_raise()
+    need("matplotlib", "a picture", "plots")
     from matplotlib.figure import Figure
     from matplotlib.ticker import MaxNLocator
 

@@ -115,9 +115,10 @@ def draw(path: str | None = None, rows: Sequence[Mapping[str, object]] | None = 
     ndarray of shape (2, problems)
         The axes: sequential and parallel seconds against K; a column for each problem that has rows.
     """
-    from clusterkit.plots.figure import COLORS, FAINT, frame, matplotlib_or_raise
+    from clusterkit.errors import need
+    from clusterkit.plots.figure import COLORS, FAINT, frame
 
-    matplotlib_or_raise()
+    need("matplotlib", "a picture", "plots")
     from matplotlib.figure import Figure
     from matplotlib.ticker import MaxNLocator
 
