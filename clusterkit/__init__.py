@@ -36,6 +36,7 @@ _HOME = {
     "register": "clusterkit.catalogue",
     "relabel": "clusterkit.profiles",
     "representatives": "clusterkit.profiles",
+    "save": "clusterkit.estimators.loading",
     "search": "clusterkit.estimators.search",
     "stages": "clusterkit.catalogue",
 }
@@ -78,6 +79,7 @@ __all__ = [
     "report",
     "representatives",
     "samples",
+    "save",
     "saving",
     "search",
     "stages",
@@ -107,7 +109,7 @@ if TYPE_CHECKING:
     from clusterkit.estimators.auto import Auto
     from clusterkit.estimators.build import recipe, recipes
     from clusterkit.estimators.ensemble import ConsensusClustering, ensemble
-    from clusterkit.estimators.loading import load
+    from clusterkit.estimators.loading import load, save
     from clusterkit.estimators.pipeline import Pipeline
     from clusterkit.estimators.search import search
     from clusterkit.profiles import assign, compare, profile, relabel, representatives

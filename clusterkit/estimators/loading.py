@@ -1,16 +1,17 @@
-"""Fitted estimators from files of data."""
+"""Fitted estimators to and from files of data."""
 
 from __future__ import annotations
 
 import os
 from typing import cast
 
+from clusterkit.estimators.base import FittedAttributes
 from clusterkit.estimators.driven import Driven
 from clusterkit.estimators.ensemble import ConsensusClustering
 from clusterkit.estimators.pipeline import Pipeline
 from clusterkit.estimators.saving import load_with_facts
 
-__all__ = ["load"]
+__all__ = ["load", "save"]
 
 
 def load(path: str | os.PathLike[str]) -> Pipeline | Driven | ConsensusClustering:
@@ -42,3 +43,19 @@ def load(path: str | os.PathLike[str]) -> Pipeline | Driven | ConsensusClusterin
     See `Pipeline.save`.
     """
     return cast("Pipeline | Driven | ConsensusClustering", load_with_facts(path).estimator)
+
+
+def save(model: FittedAttributes, path: str | os.PathLike[str]) -> None:
+    """Write a fitted estimator to a file, for `load`.
+
+    Parameters
+    ----------
+    model : estimator
+    path : path
+
+    Raises
+    ------
+    NotFittedError, NotSavable
+        See `Pipeline.save`, which this calls.
+    """
+    model.save(path)

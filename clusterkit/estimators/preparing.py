@@ -328,6 +328,7 @@ def features_of(model: object, X: object) -> Array | None:
     from clusterkit.tables.reading.frames import is_frame, refuse_query
 
     refuse_query(X)
+    X = _of_records(X)
     if isinstance(X, Mapping) or is_frame(X):
         return fitted.transform(X)
     why = why_no_table(X)
@@ -336,6 +337,20 @@ def features_of(model: object, X: object) -> Array | None:
         columns = first_names(fitted.used, SHOWN)
         raise InvalidData(f"{why or why_no_table(rows)}. This model takes tables with the columns {columns}")
     return fitted.transform(rows)
+
+
+def _are_cells(values: object) -> bool:
+    """Whether it is a column, and not the cell of one row."""
+    return hasattr(values, "values") or (hasattr(values, "__len__") and not isinstance(values, str))
+
+
+def _of_records(X: Any) -> Any:
+    """Columns of one row, a mapping of names to cells, or of a list of such rows; anything else as it is."""
+    if isinstance(X, Mapping) and X and not any(_are_cells(values) for values in X.values()):
+        X = [X]
+    if not isinstance(X, list | tuple) or not X or not all(isinstance(row, Mapping) for row in X):
+        return X
+    return {name: [row.get(name) for row in X] for name in dict.fromkeys(name for row in X for name in row)}
 
 
 def _needs_nonnegative(model: Any) -> bool:

@@ -62,7 +62,7 @@ def test_a_data_frame_is_prepared(frame, planted, tmp_path):
     again = load(tmp_path / "m.clusterkit")
     assert again.preparation_ == model.preparation_
     np.testing.assert_array_equal(again.predict(frame), model.labels_)
-    again.save(tmp_path / "n.clusterkit")
+    clusterkit.save(again, tmp_path / "n.clusterkit")
     assert (tmp_path / "m.clusterkit").read_bytes() == (tmp_path / "n.clusterkit").read_bytes()
     with pytest.raises(TableError, match="lacks 1 of the 3 columns that the model uses: plan"):
         again.predict(frame[["income", "share"]])
@@ -122,6 +122,9 @@ def test_a_mapping_of_columns_is_a_table(frame):
     assert model.feature_names_in_.tolist() == list(frame)
     np.testing.assert_array_equal(model.labels_, clone(model).fit(frame).labels_)
     np.testing.assert_array_equal(model.predict(columns), model.labels_)
+    rows = frame.iloc[:4].to_dict("records")  # as web services get them
+    np.testing.assert_array_equal(model.predict(rows), model.labels_[:4])
+    np.testing.assert_array_equal(model.predict(rows[3]), model.labels_[3:4])
 
 
 class TestMoreColumnsThanRows:
