@@ -8,6 +8,7 @@ Modules whose name ends in ``_jit`` are compiled by numba; stages import them in
 - `nearest_jit`: which of a few centres is nearest to each row, and the label of the nearest labelled row;
 - `lloyd`: k-means;
 - `sparse_rows`: matrices that are mostly zeros;
+- `pair_products`: weighted sums of rows and of their products, and quadratic forms of rows;
 - `selection`: the smallest of many values, random samples of rows, distinct rows;
 - `structures_jit`: disjoint sets, rows of one matrix in another, heaps;
 - `losses`: sums of losses over sorted scores;

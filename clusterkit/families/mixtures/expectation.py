@@ -12,7 +12,8 @@ integrates gaps out, exactly.
 from __future__ import annotations
 
 import math
-from typing import final
+from functools import cached_property
+from typing import TypeAlias, final
 
 import attrs
 import numpy as np
@@ -29,6 +30,7 @@ from clusterkit.families.mixtures.evidence import (
 )
 from clusterkit.families.mixtures.levels import PRIOR_COUNT, LevelForms
 from clusterkit.families.mixtures.mixed_table import MixedTable, products_within
+from clusterkit.numerics.pair_products import PairProducts
 from clusterkit.numerics.shapes import array
 
 __all__ = ["MixtureModel", "ModelSums", "expectation_maximisation", "maximise"]
@@ -226,13 +228,28 @@ def maximise(
     counts : ndarray of shape (L, k), optional
         Sums of the posteriors over the rows of each level, where they are known for the categories that count.
     """
-    return _Columns.of(table, structure, relevant, categories).maximised(P, counts, before)[0]
+    columns = _Columns.of(table, structure, relevant, categories)
+    shares, tables, B, means, spreads = columns.maximised(P, counts, None if before is None else before.spreads)
+    shifts: Array = np.zeros((int(table.offsets[-1]), len(columns.r)))
+    if len(columns.covariates):
+        shifts = _shifts_of_levels(table, columns.covariates, B)
+    return MixtureModel(
+        shares, columns.r, means, spreads, table.grid[columns.r], columns.places, tables, shifts, columns.covariates,
+        table.forms,
+    )  # fmt: skip
+
+
+_Parameters: TypeAlias = tuple[Array, Array, Array, Array, Array]
+"""Logarithms of the shares and of the levels, coefficients of covariates (w, r), means, variances or covariances."""
 
 
 @final
 @attrs.frozen(eq=False)
 class _Columns:
     """The columns that count by their roles, which all steps of EM have in common.
+
+    A logarithm of a Gaussian density is linear in the numbers and their products in pairs, and so are the sums of an M
+    step. A step of EM is therefore two products of matrices, whatever the number of clusters.
 
     Parameters
     ----------
@@ -243,9 +260,8 @@ class _Columns:
     places : ndarray of shape (q,), int
         See `MixtureModel`.
     covariates : ndarray of shape (c,), int
-    X : ndarray of shape (n, r)
-    D : ndarray of shape (n, w)
-        The design of the covariates.
+    J : ndarray of shape (n, r + w)
+        The relevant numbers, and the design of the covariates.
     products : ndarray of shape (r + w, r + w)
         Of the columns of both.
     """
@@ -255,9 +271,10 @@ class _Columns:
     r: Indices
     places: Indices
     covariates: Indices
-    X: Array
-    D: Array
+    J: Array
     products: Array
+    # features of the rows that do not change from step to step
+    _memo: dict[str, Array] = attrs.field(factory=dict, repr=False)
 
     @classmethod
     def of(cls, table: MixedTable, structure: Structure, relevant: Mask, categories: NDArray[np.int8]) -> _Columns:
@@ -265,64 +282,109 @@ class _Columns:
         r = np.flatnonzero(relevant)
         places = np.where(categories == DEPENDENT, table.offsets[:-1], -1).astype(np.intp)
         covariates = np.flatnonzero(categories == COVARIATE) if len(r) else np.empty(0, dtype=np.intp)
-        columns = table.columns_of(covariates)
-        both = np.concatenate([r, columns])
-        products = table.gram[both[:, None], both]
-        return cls(table, structure, r, places, covariates, table.X[:, r], table.design[:, columns], products)
+        both = np.concatenate([r, table.columns_of(covariates)])
+        return cls(table, structure, r, places, covariates, table.design[:, both], table.gram[both[:, None], both])
 
-    def maximised(self, P: Array, counts: Array | None, before: MixtureModel | None) -> tuple[MixtureModel, Array]:
-        """M step: the mixture of posteriors, and the numbers less what covariates add to them."""
+    def maximised(self, P: Array, counts: Array | None, before: Array | None) -> _Parameters:
+        """M step: the parameters of posteriors P, of which `before` are the variances or covariances."""
         table, k, width = self.table, P.shape[1], len(self.r)
         sizes = P.sum(axis=0)
         shares = np.log((sizes + PRIOR_COUNT) / (table.n + PRIOR_COUNT * k))
         tables = table.forms.log_probabilities(table.indicators.T @ P if counts is None else counts)
         B: Array = np.empty((0, width))
-        shifts: Array = np.zeros((int(table.offsets[-1]), width))
-        A = self.X
+        both: Array = np.empty((k, 0))
+        second: Array = self.products[None]
+        if self.structure == "tied":
+            both = P.T @ self.J
+        elif self.structure == "full" or len(self.covariates):
+            both, second = self._pairs.sums(P)
+        first = both
         if len(self.covariates):
             if before is None or self.structure == "tied":
-                sums = np.hstack([P.T @ A, P.T @ self.D])
-                within = products_within(self.products, sizes + MEAN_WEIGHT, sums)
+                within = products_within(self.products, sizes + MEAN_WEIGHT, both)
                 B = shift_by_covariates(within, width, np.arange(width, len(within)))[0]
             else:
-                B = _weighted_coefficients(self.D, A, P, before.spreads)
-            A = A - self.D @ B
-            shifts = _shifts_of_levels(table, self.covariates, B)
+                B = _weighted_coefficients(both, second, sizes + MEAN_WEIGHT, before)
         if self.structure == "diag":
-            means, spreads = _diagonal_step(table, P, sizes, A, self.r, k)
+            sums = (P.T @ self._of_diagonal(B)).reshape(k, 3 if table.has_gaps else 2, width)
+            of_numbers = sums[:, 2] if table.has_gaps else np.repeat(sizes[:, None], width, axis=1)
+            first, second = sums[:, 0], sums[:, 1]
         else:
-            means, spreads = _covariance_step(table, P, sizes, A, B, self.r, self.structure)
-        model = MixtureModel(
-            shares, self.r, means, spreads, table.grid[self.r], self.places, tables, shifts, self.covariates,
-            table.forms,
-        )  # fmt: skip
-        return model, A
+            first = both[:, :width] - both[:, width:] @ B
+            of_numbers, second = first, _less(B, second)
+        means, spreads = _moved(
+            table.n, sizes, of_numbers, first, second, table.grid[self.r], B, is_tied=self.structure == "tied"
+        )
+        return shares, tables, B, means, spreads
 
-    def densities(self, model: MixtureModel, A: Array) -> Array:
-        """Densities of the rows of the fit, with gaps left out by "diag", and filled for covariances."""
+    def densities(self, parameters: _Parameters) -> tuple[Array, float]:
+        """Densities of the rows of the fit (n, k), with gaps left out by "diag", and filled for covariances.
+
+        Each row lacks what it has in all clusters; the second value is the sum of that.
+        """
+        _, _, B, means, spreads = parameters
+        grid, of_all = self.table.grid[self.r], 0.0
         if not len(self.r):
-            return np.zeros((self.table.n, model.k))
-        if model.spreads.ndim == 3:
-            return model._with_covariances(A, np.arange(A.shape[1]))
-        if not self.table.has_gaps:
-            return model._diagonal(A, None)
-        observed = self.table.observed[:, self.r]
-        return model._diagonal(np.where(observed, A, 0.0), observed)
+            return np.zeros((self.table.n, len(means))), of_all
+        if self.structure == "diag":
+            inverse = 1.0 / spreads
+            constants = np.square(means) * inverse + np.log(spreads) + LOG_2PI + grid * inverse
+            weights = [means * inverse, -0.5 * inverse]
+            if self.table.has_gaps:
+                weights.append(-0.5 * constants)
+                constants = np.zeros_like(constants)
+            return self._of_diagonal(B) @ np.hstack(weights).T - 0.5 * constants.sum(axis=1), of_all
+        inverse = np.linalg.inv(spreads)
+        linear = (inverse @ means[:, :, None])[:, :, 0]
+        constants = (linear * means).sum(axis=1) + len(self.r) * LOG_2PI + np.linalg.slogdet(spreads)[1]
+        constants = -0.5 * (constants + np.diagonal(inverse, axis1=1, axis2=2) @ grid)
+        if len(B):
+            C = np.hstack([np.eye(len(self.r)), -B.T])
+            linear, inverse = linear @ C, C.T @ inverse @ C
+        if self.structure == "tied":
+            return self.J @ linear.T + constants, -0.5 * float((inverse[0] * self.products).sum())
+        return self._pairs.values(inverse, linear, constants), of_all
+
+    @cached_property
+    def _pairs(self) -> PairProducts:
+        return PairProducts(self.J)
+
+    def _of_diagonal(self, B: Array) -> Array:
+        """Numbers less what covariates add, their squares, and where there are gaps what is none, (n, 2 r or 3 r)."""
+        if "diagonal" in self._memo:
+            return self._memo["diagonal"]
+        A = self.J
+        if len(B):
+            A = A[:, : len(self.r)] - A[:, len(self.r) :] @ B
+        parts = [A, np.square(A)]
+        if self.table.has_gaps:
+            observed = self.table.observed[:, self.r].astype(float)
+            A = A * observed
+            parts = [A, np.square(A), observed]
+        features = np.hstack(parts)
+        if not len(B):
+            self._memo["diagonal"] = features
+        return features
 
 
-def _weighted_coefficients(D: Array, X: Array, P: Array, spreads: Array) -> Array:
-    """Coefficients (c, r) of covariates D (n, c) in numbers X (n, r), with the means of the clusters left free.
+def _less(B: Array, products: Array) -> Array:
+    """Products of the numbers less what covariates add to them, of those of numbers and design, (b, r, r)."""
+    if not len(B):
+        return products
+    C = np.vstack([np.eye(B.shape[1]), -B])
+    return np.asarray(C.T @ products @ C)
+
+
+def _weighted_coefficients(first: Array, second: Array, rows: Array, spreads: Array) -> Array:
+    """Coefficients (w, r) of covariates in numbers, with the means of the clusters left free.
 
     For known variances (k, r) or covariances (k, r, r), and a prior variance of 1: ``Σ_c G_c B Λ_c + B = Σ_c N_c Λ_c``.
+    `first` and `second` are sums of numbers and design, and of their products, in clusters of so many rows.
     """
-    c, r = D.shape[1], X.shape[1]
-    rows = P.sum(axis=0) + MEAN_WEIGHT
-    in_design, in_numbers = P.T @ D, P.T @ X
-    G, N = np.empty((len(rows), c, c)), np.empty((len(rows), c, r))
-    for j in range(len(rows)):
-        weighted = D * P[:, j : j + 1]
-        G[j] = weighted.T @ D - np.outer(in_design[j], in_design[j]) / rows[j]
-        N[j] = weighted.T @ X - np.outer(in_design[j], in_numbers[j]) / rows[j]
+    r = spreads.shape[1]
+    within = second[:, r:] - first[:, r:, None] * first[:, None] / rows[:, None, None]
+    G, N = within[:, :, r:], within[:, :, :r]
+    c = G.shape[1]
     if spreads.ndim == 2:
         left = np.einsum("jab,jr->rab", G, 1.0 / spreads) + np.eye(c)
         right = np.einsum("jar,jr->ra", N, 1.0 / spreads)
@@ -347,38 +409,24 @@ def _shifts_of_levels(table: MixedTable, covariates: Indices, B: Array) -> Array
     return shifts
 
 
-def _diagonal_step(table: MixedTable, P: Array, sizes: Array, A: Array, r: Indices, k: int) -> tuple[Array, Array]:
-    if table.has_gaps:
-        observed = table.observed[:, r]
-        A = np.where(observed, A, 0.0)
-        m = P.T @ observed
-    else:
-        m = np.repeat(sizes[:, None], len(r), axis=1)
-    first = P.T @ A
-    means = first / (m + MEAN_WEIGHT)
-    squares = P.T @ np.square(A) - 2.0 * means * first + np.square(means) * (m + MEAN_WEIGHT) + m * table.grid[r]
-    return means, (np.maximum(squares, 0.0) + number_scale(k)) / (m + VARIANCE_ROWS)
-
-
-def _covariance_step(
-    table: MixedTable, P: Array, sizes: Array, A: Array, B: Array, r: Indices, structure: Structure
+def _moved(
+    n: int, sizes: Array, observed: Array, first: Array, second: Array, grid: Array, B: Array, *, is_tied: bool
 ) -> tuple[Array, Array]:
-    k, width, n = len(sizes), len(r), table.n
-    first = P.T @ A
-    means = first / (sizes + MEAN_WEIGHT)[:, None]
-    prior = number_scale(k) * np.eye(width)
-    grid = np.diag(table.grid[r])
-    if structure == "tied":
-        total = A.T @ A if len(B) else table.gram[r[:, None], r]
-        cross = first.T @ means
-        scatter = total - cross - cross.T + (means * (sizes + MEAN_WEIGHT)[:, None]).T @ means + n * grid + B.T @ B
+    """Means, and variances or covariances, of sums of numbers and of their squares or products, as in `ModelSums`."""
+    k, width = first.shape
+    scale = number_scale(k)
+    if second.ndim == 2:
+        means = first / (observed + MEAN_WEIGHT)
+        squares = second - np.square(means) * (observed + MEAN_WEIGHT) + observed * grid
+        return means, (np.maximum(squares, 0.0) + scale) / (observed + VARIANCE_ROWS)
+    rows = sizes + MEAN_WEIGHT
+    means = first / rows[:, None]
+    prior, of_grid = scale * np.eye(width), np.diag(grid)
+    if is_tied:
+        scatter = second[0] - first.T @ means + n * of_grid + B.T @ B
         return means, ((scatter + prior) / (n + width + 2.0 + k + len(B)))[None]
-    spreads = np.empty((k, width, width))
-    for c in range(k):
-        gaps = A - means[c]
-        spreads[c] = (gaps * P[:, c : c + 1]).T @ gaps + MEAN_WEIGHT * np.outer(means[c], means[c])
-        spreads[c] = (spreads[c] + sizes[c] * grid + prior) / (sizes[c] + width + 3.0)
-    return means, spreads
+    scatters = second - first[:, :, None] * means[:, None] + sizes[:, None, None] * of_grid
+    return means, (scatters + prior) / (sizes + width + 3.0)[:, None, None]
 
 
 def _coefficients(model: MixtureModel) -> Array:
@@ -403,12 +451,14 @@ def expectation_maximisation(
     """
     from clusterkit.families.mixtures.posteriors_jit import posteriors
 
-    columns, before, counts, model = _Columns.of(table, structure, relevant, categories), -math.inf, None, None
+    columns = _Columns.of(table, structure, relevant, categories)
+    before, counts, spreads = -math.inf, None, None
     for _ in range(iterations):
-        model, A = columns.maximised(P, counts, model)
-        P = columns.densities(model, A)
-        counts = np.zeros_like(model.tables)
-        likelihood = posteriors(P, table.codes, model.places, model.tables, model.shares, counts)
+        parameters = columns.maximised(P, counts, spreads)
+        shares, tables, _, _, spreads = parameters
+        P, likelihood = columns.densities(parameters)
+        counts = np.zeros_like(tables)
+        likelihood += posteriors(P, table.codes, columns.places, tables, shares, counts)
         if likelihood - before < tol * abs(likelihood):
             break
         before = likelihood
@@ -465,7 +515,7 @@ class ModelSums:
         elif len(model.spreads) == 1:
             second = (A.T @ A)[None]
         else:
-            second = np.array([(A * P[:, c : c + 1]).T @ A for c in range(model.k)]).reshape(model.spreads.shape)
+            second = PairProducts(A).sums(P)[1]
         sizes = P.sum(axis=0)
         observed = np.repeat(sizes[:, None], A.shape[1], axis=1) if has.all() else P.T @ has
         return cls(len(P), likelihood, sizes, counts, observed, P.T @ A, second)
@@ -477,25 +527,11 @@ class ModelSums:
 
     def maximised(self, model: MixtureModel) -> MixtureModel:
         """The M step: the model after the one of the sums."""
-        k, width = self.first.shape
+        k = len(self.first)
         shares = np.log((self.sizes + PRIOR_COUNT) / (self.n + PRIOR_COUNT * k))
         tables = model.forms.log_probabilities(self.counts)
-        scale, grid = number_scale(k), np.diag(model.grid)
-        if model.spreads.ndim == 2:
-            m = self.observed
-            means = self.first / (m + MEAN_WEIGHT)
-            squares = self.second - 2.0 * means * self.first + np.square(means) * (m + MEAN_WEIGHT) + m * model.grid
-            spreads = (np.maximum(squares, 0.0) + scale) / (m + VARIANCE_ROWS)
-            return attrs.evolve(model, shares=shares, tables=tables, means=means, spreads=spreads)
-        weights = self.sizes + MEAN_WEIGHT
-        means = self.first / weights[:, None]
-        crosses = np.einsum("ka,kb->kab", means, means) * weights[:, None, None]
-        prior = scale * np.eye(width)
-        if len(model.spreads) == 1:
-            B = _coefficients(model)
-            scatter = self.second[0] - crosses.sum(axis=0) + self.n * grid + B.T @ B
-            spreads = ((scatter + prior) / (self.n + width + 2.0 + k + len(B)))[None]
-        else:
-            scatters = self.second - crosses + self.sizes[:, None, None] * grid
-            spreads = (scatters + prior) / (self.sizes + width + 3.0)[:, None, None]
+        means, spreads = _moved(
+            self.n, self.sizes, self.observed, self.first, self.second, model.grid, _coefficients(model),
+            is_tied=len(model.spreads) == 1 and model.spreads.ndim == 3,
+        )  # fmt: skip
         return attrs.evolve(model, shares=shares, tables=tables, means=means, spreads=spreads)

@@ -155,17 +155,6 @@ class LevelForms:
                 tables[self.slice_of(j)] = grid[(grid @ of_j + _grid_prior()[:, None]).argmax(axis=0)].T
         return tables
 
-    def log_prior(self, tables: Array, j: int) -> float:
-        """Logarithm of the prior of the probabilities of a category in all clusters, up to a constant."""
-        of_j = tables[self.slice_of(j)]
-        if self.forms[j] == "count":
-            rates = -of_j[0]
-            return PRIOR_COUNT * float((np.log(rates) - rates / self.rate(j)).sum())
-        if self.forms[j] == "ordered":
-            points = np.abs(self.grid(j)[:, :, None] - of_j).sum(axis=1).argmin(axis=0)
-            return float(_grid_prior()[points].sum())
-        return PRIOR_COUNT * float(of_j.sum())
-
     def coordinates(self, j: int) -> Array:
         """A number for each level of a category that is not free: its place in the hidden Gaussian, or a root."""
         from scipy.special import ndtri

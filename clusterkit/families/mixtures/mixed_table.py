@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Self, final
 
 import attrs
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 
 from clusterkit._typing import Array, Indices, Labels, Mask
 from clusterkit.families.mixtures.levels import LevelForms
+from clusterkit.numerics.pair_products import PairProducts
 
 __all__ = ["MixedTable", "PartitionSums", "products_within"]
 
@@ -106,6 +108,11 @@ class MixedTable:
             LevelForms.of(levels, forms, indicators.sum(axis=0)), float(np.linalg.slogdet(pooled)[1]) if p else 0.0,
         )  # fmt: skip
 
+    @cached_property
+    def pairs(self) -> PairProducts:
+        """Products of the columns of the design."""
+        return PairProducts(self.design)
+
     @property
     def n(self) -> int:
         """Number of rows."""
@@ -190,8 +197,7 @@ class PartitionSums:
         p = table.p
         if "scatters" not in self._memo:
             means = self.sums / np.maximum(self.sizes, 1e-9)[:, None]
-            blocks = (table.design[self.members[:, c] > 0] - means[c] for c in range(self.k))
-            self._memo["scatters"] = np.array([block.T @ block for block in blocks])
+            self._memo["scatters"] = table.pairs.sums(self.members)[1] - self.sums[:, :, None] * means[:, None]
         S = self._memo["scatters"]
         if B is None:
             return S[:, :p, :p]

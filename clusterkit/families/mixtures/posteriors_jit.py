@@ -1,4 +1,4 @@
-"""Compiled loops over the rows of a mixed table: posteriors, and how far columns are from a Gaussian."""
+"""The compiled loop over the rows of a mixed table, for their posteriors."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clusterkit._jit import njit
-from clusterkit._typing import Array, Indices, Mask
-from clusterkit.numerics.spanning_trees.boruvka_jit import smallest
+from clusterkit._typing import Array, Indices
 
-__all__ = ["gains_of_two", "posteriors"]
+__all__ = ["posteriors"]
 
 
 @njit
@@ -62,78 +61,3 @@ def posteriors(
                 for c in range(k):
                     counts[at, c] += logs[i, c]
     return total
-
-
-@njit
-def gains_of_two(Z: Array, observed: Mask, iterations: int, floor: float) -> Array:
-    """How much the log-likelihood of each column (n, p) gains a row by two Gaussians instead of one, (p,).
-
-    EM from cuts at the three quartiles; `floor` is added to the variances. A penalty of ``3/2 ln m`` is subtracted.
-    """
-    n, p = Z.shape
-    gains = np.zeros(p)
-    for j in range(p):
-        m = 0
-        x = np.empty(n)
-        for i in range(n):
-            if observed[i, j]:
-                x[m] = Z[i, j]
-                m += 1
-        if m < 4:
-            continue
-        ordered, mean = np.empty(m), 0.0
-        for i in range(m):
-            ordered[i] = x[i]
-            mean += x[i]
-        mean /= m
-        square = 0.0
-        for i in range(m):
-            square += (x[i] - mean) ** 2
-        alone = -0.5 * m * math.log(2.0 * math.pi * max(square / m, 1e-12)) - 0.5 * m
-        best = alone
-        for cut in range(1, 4):
-            border = smallest(ordered, m, min(m - 1, (m * cut) // 4) + 1)
-            w1 = 0.0
-            s1 = 0.0
-            r1 = 0.0
-            s0 = 0.0
-            r0 = 0.0
-            for i in range(m):
-                a = 0.95 if x[i] > border else 0.05
-                w1 += a
-                s1 += a * x[i]
-                r1 += a * x[i] * x[i]
-                s0 += (1.0 - a) * x[i]
-                r0 += (1.0 - a) * x[i] * x[i]
-            total = alone
-            for _ in range(iterations):
-                w0 = m - w1 + 1e-9
-                w1 += 1e-9
-                m1 = s1 / w1
-                m0 = s0 / w0
-                v1 = max(r1 / w1 - m1 * m1, 0.0) + floor
-                v0 = max(r0 / w0 - m0 * m0, 0.0) + floor
-                c1 = math.log(w1 / m) - 0.5 * math.log(2.0 * math.pi * v1)
-                c0 = math.log(w0 / m) - 0.5 * math.log(2.0 * math.pi * v0)
-                total = 0.0
-                w1 = 0.0
-                s1 = 0.0
-                r1 = 0.0
-                s0 = 0.0
-                r0 = 0.0
-                for i in range(m):
-                    l1 = c1 - 0.5 * (x[i] - m1) ** 2 / v1
-                    l0 = c0 - 0.5 * (x[i] - m0) ** 2 / v0
-                    high = max(l1, l0)
-                    a = math.exp(l1 - high)
-                    b = math.exp(l0 - high)
-                    total += high + math.log(a + b)
-                    a /= a + b
-                    w1 += a
-                    s1 += a * x[i]
-                    r1 += a * x[i] * x[i]
-                    s0 += (1.0 - a) * x[i]
-                    r0 += (1.0 - a) * x[i] * x[i]
-            best = max(best, total)
-        gains[j] = (best - alone - 1.5 * math.log(m)) / m
-    return gains

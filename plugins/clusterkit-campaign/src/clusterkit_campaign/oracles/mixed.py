@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from clusterkit._typing import Array
 
 __all__ = [
-    "gain_of_two", "naive_em", "predictive_evidence_of_counts", "predictive_evidence_of_levels",
+    "naive_em", "predictive_evidence_of_counts", "predictive_evidence_of_levels",
     "predictive_evidence_of_numbers", "probit_levels",
 ]  # fmt: skip
 
@@ -167,22 +167,3 @@ def predictive_evidence_of_numbers(X: Array, scale: float) -> float:
         mean = (weight * mean + x) / (weight + 1.0)
         weight, dof = weight + 1.0, dof + 1.0
     return total
-
-
-def gain_of_two(x: Array, iterations: int, floor: float) -> float:
-    """How much the log-likelihood of numbers (m,) gains a row by two Gaussians, from cuts at the three quartiles."""
-    m, ordered = len(x), np.sort(x)
-    alone = -0.5 * m * math.log(2.0 * math.pi * max(float(x.var()), 1e-12)) - 0.5 * m
-    best = alone
-    for cut in (1, 2, 3):
-        a = np.where(x > ordered[min(m - 1, m * cut // 4)], 0.95, 0.05)
-        for _ in range(iterations):
-            w = np.array([a.sum(), (1 - a).sum()]) + 1e-9
-            mean = np.array([a @ x, (1 - a) @ x]) / w
-            second = np.array([a @ x**2, (1 - a) @ x**2]) / w
-            v = np.maximum(second - mean**2, 0.0) + floor
-            logs = np.log(w / m) - 0.5 * np.log(2.0 * math.pi * v) - 0.5 * (x[:, None] - mean) ** 2 / v
-            a = 1.0 / (1.0 + np.exp(logs[:, 1] - logs[:, 0]))
-            total = float(np.logaddexp(logs[:, 0], logs[:, 1]).sum())
-        best = max(best, total)
-    return (best - alone - 1.5 * math.log(m)) / m
