@@ -8,8 +8,10 @@ import weakref
 
 import numpy as np
 import pytest
+from sklearn.datasets import make_blobs
 
-from clusterkit import recipe
+from clusterkit import Auto, recipe
+from clusterkit.metrics import adjusted_rand
 from clusterkit.testing.compare import same_bits, small_groups
 from clusterkit.testing.pytest_plugin import deep
 
@@ -101,3 +103,14 @@ def test_data_of_four_times_the_memory_of_the_workers():
     once, spilled = fitted(X, persist=True)
     assert spilled > X.nbytes // 2, "kept rows are four times the memory"
     same_bits(again, once, "centres of rows that are read again, and of rows that are spilled")
+
+
+@pytest.mark.deep
+@pytest.mark.filterwarnings("ignore::clusterkit.errors.ClusterkitWarning")
+def test_auto_finds_in_a_million_rows_what_it_finds_in_a_sample():
+    X, y = make_blobs(1_000_000, n_features=10, centers=6, cluster_std=3, random_state=0)
+    with dask.config.set(scheduler="threads", num_workers=2):
+        model = Auto(random_state=0).fit(da.from_array(X, chunks=(100_000, 10)))
+        labels = np.asarray(model.labels_)
+    assert model.n_clusters_ == 6
+    assert adjusted_rand(y, labels) > 0.97
