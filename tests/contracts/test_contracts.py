@@ -85,22 +85,15 @@ class Map(FeatureMap):
         return self.what(X)
 
 
-SPACES = {
-    "nan": (lambda X: build_space(Spoilt(2)(X), IdentityMap(2)), "its points have values that are not finite numbers"),
-    "inf": (
+SPACES = [
+    (lambda X: build_space(Spoilt(2)(X), IdentityMap(2)), "its points have values that are not finite numbers"),
+    (
         lambda X: build_space(Spoilt(2, np.inf)(X), IdentityMap(2)),
         "its points have values that are not finite numbers",
     ),
-    "fewer": (lambda X: build_space(X[1:], IdentityMap(2)), "its space has 59 samples instead of 60"),
-    "array": (lambda X: X, "fit must return a FeatureSpace, got shape (60, 2) of float64"),
-}
-
-
-@pytest.mark.parametrize("what", SPACES)
-def test_feature_map(X, what):
-    returned, message = SPACES[what]
-    with pytest.raises(BrokenStage, match=re.escape(f"featuremap 'odd' of odd-stages breaks its contract: {message}")):
-        fit(X, featuremap=Map(returned))
+    (lambda X: build_space(X[1:], IdentityMap(2)), "its space has 59 samples instead of 60"),
+    (lambda X: X, "fit must return a FeatureSpace, got shape (60, 2) of float64"),
+]
 
 
 def test_features_that_a_map_of_rows_makes(X):
@@ -149,22 +142,15 @@ class OddSolver(Solver):
         return self.prepares(self.what)
 
 
-OUTCOMES = {
-    "nan": (lambda t: Scores(np.full((N, 3), np.nan), None), "its scores are not all finite"),
-    "inf": (lambda t: Scores(np.full((N, 3), -np.inf), None), "its scores are not all finite"),
-    "fewer": (lambda t: Scores(np.zeros((N - 1, 3)), None), "its rows must be 60 rows of floats, got shape (59, 3)"),
-    "columns": (lambda t: Scores(np.zeros((N, 2)), None), "its scores must have 3 columns of 1 starts, got 2 of 1"),
-    "text": (lambda t: Scores(np.full((N, 3), "a"), None), "its rows must be 60 rows of floats"),
-    "type": (lambda t: FunctionDomain(np.sum, level=0.0), "solve must return a Scores, got FunctionDomain"),
-    "nothing": (lambda t: None, "solve must return a Scores, got NoneType None"),
-}
-
-
-@pytest.mark.parametrize("what", OUTCOMES)
-def test_solver(X, what):
-    returned, message = OUTCOMES[what]
-    with pytest.raises(BrokenStage, match=re.escape(f"solver 'odd' of odd-stages breaks its contract: {message}")):
-        fit(X, solver=OddSolver(returned))
+OUTCOMES = [
+    (lambda t: Scores(np.full((N, 3), np.nan), None), "its scores are not all finite"),
+    (lambda t: Scores(np.full((N, 3), -np.inf), None), "its scores are not all finite"),
+    (lambda t: Scores(np.zeros((N - 1, 3)), None), "its rows must be 60 rows of floats, got shape (59, 3)"),
+    (lambda t: Scores(np.zeros((N, 2)), None), "its scores must have 3 columns of 1 starts, got 2 of 1"),
+    (lambda t: Scores(np.full((N, 3), "a"), None), "its rows must be 60 rows of floats"),
+    (lambda t: FunctionDomain(np.sum, level=0.0), "solve must return a Scores, got FunctionDomain"),
+    (lambda t: None, "solve must return a Scores, got NoneType None"),
+]
 
 
 def test_what_a_solver_prepares(X):
@@ -199,26 +185,19 @@ def _other(labels, **changes):
     return Labeling(**{"labels": labels, "predict": None, **changes})
 
 
-LABELINGS = {
-    "fewer": (lambda y: _other(y[1:]), "it must give 60 integer labels, got shape (59,) of int64"),
-    "floats": (lambda y: _other(y * 1.0), "it must give 60 integer labels, got shape (60,) of float64"),
-    "nan": (lambda y: _other(y * np.nan), "it must give 60 integer labels"),
-    "list": (lambda y: _other(y.tolist()), "it must give 60 integer labels, got list [0, 1, 2"),
-    "large": (lambda y: _other(y + 5), "it gave the label 7, outside -1..2"),
-    "small": (lambda y: _other(y - 2), "it gave the label -2, outside -1..2"),
-    "array": (lambda y: y, "label must return a Labeling, got shape (60,)"),
-    "costs": (lambda y: _other(y, costs=np.zeros((3, N))), "its costs must have 60 rows, got shape (3, 60)"),
-    "no costs": (lambda y: _other(y, costs=np.full((N, 3), np.nan)), "its costs have values that are no numbers"),
-    "memberships": (lambda y: _other(y, memberships=np.zeros(N)), "its memberships must have 60 rows"),
-    "scores": (lambda y: _other(y, outlier_scores=np.zeros(3)), "its outlier_scores must have 60 rows"),
-}
-
-
-@pytest.mark.parametrize("what", LABELINGS)
-def test_labeler(X, what):
-    returned, message = LABELINGS[what]
-    with pytest.raises(BrokenStage, match=re.escape(f"labeler 'odd' of odd-stages breaks its contract: {message}")):
-        fit(X, solver="fuzzy_cmeans", labeler=OddLabeler(returned))
+LABELINGS = [
+    (lambda y: _other(y[1:]), "it must give 60 integer labels, got shape (59,) of int64"),
+    (lambda y: _other(y * 1.0), "it must give 60 integer labels, got shape (60,) of float64"),
+    (lambda y: _other(y * np.nan), "it must give 60 integer labels"),
+    (lambda y: _other(y.tolist()), "it must give 60 integer labels, got list [0, 1, 2"),
+    (lambda y: _other(y + 5), "it gave the label 7, outside -1..2"),
+    (lambda y: _other(y - 2), "it gave the label -2, outside -1..2"),
+    (lambda y: y, "label must return a Labeling, got shape (60,)"),
+    (lambda y: _other(y, costs=np.zeros((3, N))), "its costs must have 60 rows, got shape (3, 60)"),
+    (lambda y: _other(y, costs=np.full((N, 3), np.nan)), "its costs have values that are no numbers"),
+    (lambda y: _other(y, memberships=np.zeros(N)), "its memberships must have 60 rows"),
+    (lambda y: _other(y, outlier_scores=np.zeros(3)), "its outlier_scores must have 60 rows"),
+]
 
 
 class TestOfTheLibraryItself:
@@ -253,20 +232,6 @@ class OddBalancer(Balancer):
 
     def resolved(self, n, k):
         return {}
-
-
-@pytest.mark.parametrize(
-    ("returned", "message"),
-    [
-        (lambda y: BalanceDecision(y[1:]), "it must give 60 integer labels, got shape (59,)"),
-        (lambda y: BalanceDecision(y * 0 + 3), "it gave the label 3, outside 0..2"),
-        (lambda y: BalanceDecision(lambda rows, costs: y * 0 - 1), "it gave the label -1, outside 0..2"),
-        (lambda y: y, "balance must return a BalanceDecision"),
-    ],
-)
-def test_balancer(X, returned, message):
-    with pytest.raises(BrokenStage, match=re.escape(f"balancer 'odd' of odd-stages breaks its contract: {message}")):
-        fit(X, balancer=OddBalancer(returned))
 
 
 @attrs.frozen
@@ -326,20 +291,36 @@ class OddTuner(Tuner):
         return self.what(stages)
 
 
-@pytest.mark.parametrize(
-    ("returned", "message"),
-    [
-        (lambda stages: stages, "tune must return a Tuned, got dict"),
-        (lambda stages: Tuned({}), "tune, under 'featuremap', must return a FeatureMap, got NoneType None"),
-        (
-            lambda stages: Tuned({**stages, "solver": stages["labeler"]}),
-            "tune, under 'solver', must return a Solver, got Argmax",
-        ),
-    ],
-)
-def test_tuner(X, returned, message):
-    with pytest.raises(BrokenStage, match=re.escape(f"tuner 'odd' of odd-stages breaks its contract: {message}")):
-        fit(X, tuner=OddTuner(returned))
+DECISIONS = [
+    (lambda y: BalanceDecision(y[1:]), "it must give 60 integer labels, got shape (59,)"),
+    (lambda y: BalanceDecision(y * 0 + 3), "it gave the label 3, outside 0..2"),
+    (lambda y: BalanceDecision(lambda rows, costs: y * 0 - 1), "it gave the label -1, outside 0..2"),
+    (lambda y: y, "balance must return a BalanceDecision"),
+]
+
+TUNED = [
+    (lambda stages: stages, "tune must return a Tuned, got dict"),
+    (lambda stages: Tuned({}), "tune, under 'featuremap', must return a FeatureMap, got NoneType None"),
+    (
+        lambda stages: Tuned({**stages, "solver": stages["labeler"]}),
+        "tune, under 'solver', must return a Solver, got Argmax",
+    ),
+]
+
+BREACHES = [
+    *((Map, {}, *case) for case in SPACES),
+    *((OddSolver, {}, *case) for case in OUTCOMES),
+    *((OddLabeler, {"solver": "fuzzy_cmeans"}, *case) for case in LABELINGS),
+    *((OddBalancer, {}, *case) for case in DECISIONS),
+    *((OddTuner, {}, *case) for case in TUNED),
+]
+
+
+@pytest.mark.parametrize(("stage", "others", "returned", "message"), BREACHES)
+def test_what_a_stage_returns(X, stage, others, returned, message):
+    expected = f"{stage.kind} 'odd' of odd-stages breaks its contract: {message}"
+    with pytest.raises(BrokenStage, match=re.escape(expected)):
+        fit(X, **{**others, stage.kind: stage(what=returned)})
 
 
 @attrs.frozen

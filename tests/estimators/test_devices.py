@@ -107,9 +107,6 @@ class TestChosenForTheProcess:
             here = model_of("EMMC").fit(X, sample_weight=weights)
         assert_same_fit(there, here, np.float64)
 
-    def test_one_cluster(self, chosen):
-        assert set(recipe("kmeans", n_clusters=1).fit_predict(blobs())) == {0}
-
     def test_the_choice_ends_with_the_block(self, monkeypatch):
         monkeypatch.delenv(VARIABLE, raising=False)
         with clusterkit.config(device=DEVICE):
@@ -173,11 +170,6 @@ class TestArraysThatLieThere:
         centres = model_of("k-means").fit(on_device(X)).cluster_centers_
         assert centres.device == xp.Device("device1")
         np.testing.assert_allclose(to_host(centres), model_of("k-means").fit(X).cluster_centers_)
-
-    def test_whole_numbers_become_float64(self, dispatch):
-        X = np.round(blobs()).astype(np.int64)
-        there = model_of("k-means").fit(on_device(X))
-        assert np.array_equal(to_host(there.labels_), model_of("k-means").fit(X).labels_)
 
     def test_weights_may_lie_elsewhere(self, dispatch):
         X, weights = blobs(), np.random.default_rng(0).random(700)

@@ -118,15 +118,6 @@ def test_other_types_become_float64(dispatch, dtype):
     assert np.array_equal(to_host(model_of("k-means").fit(X).labels_), expected)
 
 
-def test_gaps_are_named(dispatch):
-    X = torch.asarray(blobs())
-    X[6, 3] = torch.nan
-    with pytest.raises(InvalidData, match="column 4 of 5 has the value nan in row 6"):
-        model_of("k-means").fit(X)
-    with pytest.raises(InvalidData, match="column 4 of 5 has the value nan in row 6"):
-        model_of("k-means").fit(blobs()).predict(X)
-
-
 def test_kernel_sums_and_ascents():
     X, more = (make_moons(n, noise=0.05, random_state=n)[0] for n in (200, 600))
     model = recipe("svc", random_state=0).fit(X)
@@ -156,8 +147,3 @@ class TestRefusals:
         for X in (torch.eye(20).to_sparse(), torch.eye(20).to_sparse_csr()):
             with pytest.raises(InvalidData, match=r"X has the layout torch\.sparse_"):
                 recipe("kmeans", n_clusters=2).fit(X)
-
-    def test_one_cluster_of_no_numbers(self, dispatch):
-        X = torch.full((50, 4), float("nan"), dtype=torch.float64)
-        with pytest.raises(InvalidData, match="has the value nan in row 0"):
-            recipe("kmeans", n_clusters=1).fit(X)

@@ -30,10 +30,6 @@ def test_an_objective_that_is_no_number_is_no_convergence(name, monkeypatch):
     assert "but the objective is nan, out of the range of numbers" in model.stop_reason_
 
 
-def _nan(self, targets, outcome):
-    return np.full(1 if targets is None else targets.starts, np.nan)
-
-
 def _task():
     from clusterkit.contracts import Task
 

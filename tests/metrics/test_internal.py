@@ -75,31 +75,6 @@ def test_davies_bouldin_equals_the_definition_and_scikit_learn(noise, clustering
         assert value == pytest.approx(davies_bouldin_score(X, labels), rel=1e-6, abs=1e-6)
 
 
-@pytest.mark.parametrize("noise", MODES)
-@pytest.mark.parametrize("index", INDICES)
-@given(clustering=clusterings(), seed=st.integers(0, 99))
-def test_names_order_and_motions_do_not_matter(index, noise, clustering, seed):
-    X, labels = clustering
-    rng = np.random.default_rng(seed)
-    value = index(X, labels, noise=noise)
-    order, names = rng.permutation(len(X)), rng.permutation(5)
-    rotation = np.linalg.qr(rng.normal(size=(X.shape[1],) * 2))[0]
-    for rows, groups in (
-        (X[order], labels[order]),
-        (X, np.where(labels == -1, -1, names[labels])),
-        (X @ rotation + 3.0, labels),
-    ):
-        assert index(rows, groups, noise=noise) == pytest.approx(value, rel=1e-9, abs=1e-9, nan_ok=True)
-
-
-@given(clustering=clusterings(), factor=st.sampled_from([1e-3, 0.5, 1e4]))
-def test_scale(clustering, factor):
-    X, labels = clustering
-    for index, power in ((compactness, 1), (squared_compactness, 2), (davies_bouldin, 0)):
-        expected = index(X, labels) * factor**power
-        assert index(X * factor, labels) == pytest.approx(expected, rel=1e-9, abs=1e-12, nan_ok=True)
-
-
 @given(clustering=clusterings(noise=False))
 def test_blocks_change_nothing(clustering):
     whole = [index(*clustering) for index in INDICES]

@@ -14,7 +14,6 @@ from clusterkit.contracts import Task
 from clusterkit.contracts.composition import Composition
 from clusterkit.contracts.seeds import Seeds
 from clusterkit.errors import ClusterkitWarning, InvalidData
-from clusterkit.families.equal import drift
 from clusterkit.families.equal.drift import DriftRule, even_out, find_parts, random_distinct_rows
 from clusterkit.families.equal.equal import Equal, EqualParts
 from clusterkit.families.shared.codecs import Argmax
@@ -125,39 +124,6 @@ def test_the_status_of_a_fit_is_true(rows, seed):
     D = ((X[:, None] - outcome.extend.centres) ** 2).sum(axis=2)
     np.testing.assert_allclose(-outcome.rows, D, rtol=1e-12)
     np.testing.assert_array_equal(outcome.extend(X), outcome.rows)
-
-
-@pytest.mark.parametrize("m", [2, 5, 12])
-@pytest.mark.parametrize("d", [2, 6])
-def test_motion_and_scale_change_nothing(m, d):
-    rng = np.random.default_rng(1)
-    X = rng.normal(size=(1500, d)) * 1.5 ** np.arange(d)
-    rotation = np.linalg.qr(rng.normal(size=(d, d)))[0]
-    plain = solve(X, m, 2, max_iter=150)
-    for moved in (X @ rotation, -X, 300.0 * X, X + 40.0):
-        other = solve(moved, m, 2, max_iter=150)
-        assert np.array_equal(np.argmax(other.rows, axis=1), np.argmax(plain.rows, axis=1))
-        assert other.status.history == plain.status.history
-    np.testing.assert_allclose(other.extend.centres, plain.extend.centres + 40.0, atol=1e-9)
-
-
-def test_the_order_of_rows_does_not_matter_for_the_same_seeds(monkeypatch):
-    X = bananas(1200)
-    order = np.random.default_rng(0).permutation(1200)
-    chosen = np.arange(7)
-    monkeypatch.setattr(drift, "random_distinct_rows", lambda X, m, rng: (chosen, m))
-    plain = parts_of(X, 7, max_iter=200)
-    chosen = np.argsort(order)[:7]
-    np.testing.assert_array_equal(parts_of(X[order], 7, max_iter=200).sizes, plain.sizes)
-
-
-def test_centres_stay_in_the_flat_of_the_seeds():
-    X = np.random.default_rng(0).normal(size=(800, 9))
-    for m in (2, 4):
-        seeds = seeds_of(X, m, 1)
-        away = (parts_of(X, m, 1, max_iter=300).centres - seeds[0]).T
-        basis = np.linalg.qr((seeds[1:] - seeds[0]).T)[0]
-        np.testing.assert_allclose(basis @ (basis.T @ away), away, atol=1e-9)
 
 
 def test_published_settings():
@@ -285,12 +251,6 @@ def test_as_many_clusters_as_rows():
     model = recipe("equal-clustering", n_clusters=12, random_state=0).fit(X)
     assert sorted(model.labels_) == list(range(12))
     assert model.n_iter_ == 1
-
-
-def test_float32_counts_as_float64():
-    X = bananas(2000).astype(np.float32)
-    one, other = (solve(Y, 6, max_iter=200) for Y in (X, X.astype(np.float64)))
-    np.testing.assert_array_equal(one.rows, other.rows)
 
 
 def test_a_fit_predicts_pickles_and_compares_starts():

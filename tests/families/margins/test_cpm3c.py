@@ -25,7 +25,6 @@ from clusterkit.metrics import clustering_accuracy
 from clusterkit.samples import KernelSpace, build_space
 from clusterkit.samples.kernels import Linear
 from clusterkit.samples.transform import IdentityMap
-from clusterkit.testing.pytest_plugin import share_of_examples
 from clusterkit_campaign.oracles import max_margin as oracle
 
 
@@ -135,16 +134,6 @@ def test_two_clusters_are_cpmmc_with_twice_the_trade_off(data, C):
     # the bias may be any of an interval where the margins leave room
     np.testing.assert_allclose(f - f.mean(), g - g.mean(), atol=1e-5)
     np.testing.assert_allclose(many.status.objective * 2, two.status.objective, rtol=1e-5, atol=1e-5 * C)
-
-
-@given(seed=st.integers(0, 2**16))
-@share_of_examples(0.6)
-def test_renumbering_renumbers(seed):
-    rng = np.random.default_rng(seed)
-    X, y = make_blobs(60, centers=3, cluster_std=2.0, random_state=seed % 7)
-    order = rng.permutation(3)
-    one, other = (solve(dense(X), labels, 3, 6.0)[0] for labels in (y, order[y]))
-    np.testing.assert_allclose(other.rows[:, order], one.rows, atol=1e-5)
 
 
 def test_the_linear_kernel_gives_what_features_give():

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pickle
 from itertools import product
 
-import attrs
 import numpy as np
 import pytest
 from hypothesis import given
@@ -26,25 +25,9 @@ from clusterkit.families.shared.rbf import Rbf
 from clusterkit.families.shared.scaling import Identity
 from clusterkit.fitting.fit import fit
 from clusterkit.samples import KernelSpace, build_space, transform
-from clusterkit.samples.kernels import Gaussian, Kernel, Linear
+from clusterkit.samples.kernels import Gaussian
 from clusterkit.samples.transform import IdentityMap
 from clusterkit_campaign.oracles import means as oracle
-
-
-@attrs.frozen
-class Shifted(Kernel):
-    """The linear kernel plus a constant."""
-
-    constant: float
-
-    def __call__(self, A, B):
-        return A @ B.T + self.constant
-
-    def diag(self, A):
-        return np.einsum("ij,ij->i", A, A) + self.constant
-
-    def weighted_sum(self, Y, centres, weights):
-        return self(Y, centres) @ weights
 
 
 def dense(X):
@@ -94,30 +77,6 @@ def test_kernel_distances_equal_the_oracle_with_empty_classes(case, width):
     np.testing.assert_allclose(-outcome.rows, D, atol=1e-13)
     np.testing.assert_allclose(value, oracle.kernel_objective(space.gram(), labels), atol=1e-12)
     np.testing.assert_allclose(outcome.extend(X), outcome.rows, atol=1e-12)
-
-
-@given(case=problem(), constant=st.sampled_from([1.0, 100.0]))
-def test_a_constant_added_to_the_kernel_changes_nothing(case, constant):
-    X, labels, k = case
-    X = (X - X.mean(axis=0)) / X.std()
-    plain, _ = solve_once(KernelSpace(X, Linear()), labels, k)
-    shifted, _ = solve_once(KernelSpace(X, Shifted(constant)), labels, k)
-    np.testing.assert_allclose(shifted.rows, plain.rows, atol=1e-11)
-
-
-@given(case=problem())
-def test_translation_rotation_and_renumbering(case):
-    X, labels, k = case
-    X = (X - X.mean(axis=0)) / X.std()
-    rng = np.random.default_rng(0)
-    rotation = np.linalg.qr(rng.normal(size=(X.shape[1], X.shape[1])))[0]
-    plain, _ = solve_once(dense(X), labels, k)
-    for moved in (X + 1000.0, X @ rotation):
-        np.testing.assert_allclose(solve_once(dense(moved), labels, k)[0].rows, plain.rows, atol=1e-9)
-    if len(np.unique(labels)) == k:
-        number = rng.permutation(k)
-        renamed, _ = solve_once(dense(X), number[labels], k)
-        np.testing.assert_allclose(renamed.rows[:, number], plain.rows, atol=1e-12)
 
 
 @given(case=problem(), seed=st.integers(0, 99))

@@ -11,12 +11,7 @@ from hypothesis import strategies as st
 
 from clusterkit import recipe
 from clusterkit.contracts import Task
-from clusterkit.contracts.composition import Composition
-from clusterkit.contracts.seeds import Seeds
 from clusterkit.families.means.fuzzy_cmeans import FuzzyCMeans, memberships
-from clusterkit.families.shared.codecs import Argmax
-from clusterkit.families.shared.scaling import Identity
-from clusterkit.fitting.fit import fit
 from clusterkit.samples import build_space
 from clusterkit.samples.limits import listening
 from clusterkit.samples.transform import IdentityMap
@@ -103,18 +98,6 @@ def test_a_fixed_point_is_one(case, seed):
     np.testing.assert_allclose(centres_of(outcome), V, atol=1e-5 * X.std())
 
 
-@given(case=problem(), factor=st.sampled_from([0.25, 8.0]), seed=st.integers(0, 99))
-def test_motions_and_scale_change_nothing(case, factor, seed):
-    X, k = case
-    X = (X - X.mean(axis=0)) / X.std()
-    rotation = np.linalg.qr(np.random.default_rng(seed).normal(size=(X.shape[1],) * 2))[0]
-    plain, value = solve(dense(X), k, seed, max_iter=8, tol=0.0)
-    for moved, power in ((X * factor, 2), (X + 100.0, 0), (X @ rotation, 0)):
-        other, same = solve(dense(moved), k, seed, max_iter=8, tol=0.0)
-        np.testing.assert_allclose(other.rows, plain.rows, atol=1e-6)
-        np.testing.assert_allclose(same, value * factor**power, rtol=1e-8, atol=1e-10)
-
-
 @given(
     D=st.lists(st.lists(st.sampled_from([0.0, 1e-3, 0.7, 2.0, 300.0]), min_size=3, max_size=3), min_size=1, max_size=5),
     phi=FUZZIFIERS,
@@ -182,16 +165,6 @@ def test_large_offset_does_not_blur(offset):
     moved, same = solve(dense(X + offset), 3, max_iter=20, tol=0.0)
     np.testing.assert_allclose(moved.rows, plain.rows, atol=1e-6)
     np.testing.assert_allclose(same, value, rtol=1e-8)
-
-
-def test_float32_agrees_with_float64():
-    X, _ = blobs(spread=0.8)
-    narrow, wide = (
-        fit(Composition(Identity(), FuzzyCMeans(), Argmax(), None, None, 3), X.astype(dtype), Seeds(1))
-        for dtype in (np.float32, np.float64)
-    )
-    np.testing.assert_allclose(narrow.outcome.rows, wide.outcome.rows, atol=1e-3)
-    assert narrow.converged
 
 
 def test_columns_of_the_extension():

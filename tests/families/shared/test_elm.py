@@ -116,22 +116,6 @@ def test_published_distributions(X, L, width, seed):
         assert values.max() > 0.3
 
 
-@given(X=data(), seed=SEED)
-def test_gaussian_nodes_of_data_follow_rigid_motions(X, seed):
-    d = X.shape[1]
-    rotation = np.linalg.qr(np.random.default_rng(seed).normal(size=(d, d)))[0]
-    plain = fit(Elm(n_hidden=20, scale=None), X, seed).rows()
-    np.testing.assert_allclose(fit(Elm(n_hidden=20, scale=None), X @ rotation + 100.0, seed).rows(), plain, atol=1e-9)
-
-
-@given(X=data(), kind=st.sampled_from(["data", "uniform", "sigmoid", "radbas"]), seed=SEED)
-def test_units_of_the_attributes_do_not_matter_when_scaled(X, kind, seed):
-    rng = np.random.default_rng(seed)
-    units = X * rng.uniform(0.1, 1000, size=X.shape[1]) + rng.normal(size=X.shape[1])
-    plain = fit(KINDS[kind], X, seed).rows()
-    np.testing.assert_allclose(fit(KINDS[kind], units, seed).rows(), plain, atol=1e-8)
-
-
 @given(X=data(), seed=SEED, value=st.sampled_from([0.0, 0.1, -3e5]))
 def test_a_constant_attribute_is_harmless(X, seed, value):
     wider = np.concatenate([X, np.full((len(X), 1), value)], axis=1)

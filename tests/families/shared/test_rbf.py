@@ -64,13 +64,6 @@ def test_the_fraction_is_of_the_largest_pairwise_distance(X, fraction):
     assert space.kernel == Gaussian(space.resolved["gamma"])
 
 
-@given(X=data(), factor=st.sampled_from([1e-3, 1e3]))
-def test_relative_widths_follow_the_unit(X, factor):
-    for parameters in ({}, {"sigma_fraction": 0.3}):
-        plain, scaled = fit(X, **parameters).gram(), fit(X * factor, **parameters).gram()
-        np.testing.assert_allclose(scaled, plain, atol=1e-7)
-
-
 def test_precedence():
     X = np.random.default_rng(0).normal(size=(12, 3))
     every = fit(X, gamma=0.7, sigma=2.0, sigma_fraction=0.5)

@@ -109,20 +109,6 @@ def test_optimal_labels_stay_and_any_start_ends_at_the_optimum(problem, seed):
     np.testing.assert_allclose(cost(costs, other.labels), cost(costs, first.labels), atol=1e-9)
 
 
-@given(problem=problems(), seed=seeds)
-def test_rows_of_distinct_costs_move_with_their_row_and_clusters_with_their_column(problem, seed):
-    costs, low, high = problem
-    rng = np.random.default_rng(seed)
-    costs = costs + rng.normal(scale=1e-3, size=costs.shape)
-    balancer = Transport(size_min=low, size_max=high)
-    plain = assign(balancer, costs)
-    assert plain.exact
-    rows, columns = rng.permutation(len(costs)), rng.permutation(costs.shape[1])
-    np.testing.assert_array_equal(assign(balancer, costs[rows]).labels, plain.labels[rows])
-    np.testing.assert_array_equal(columns[assign(balancer, costs[:, columns]).labels], plain.labels)
-    np.testing.assert_allclose(assign(balancer, costs + rng.normal(size=(len(costs), 1))).labels, plain.labels)
-
-
 @given(n=st.integers(1, 60), seed=seeds, coarse=st.booleans(), slack=st.integers(0, 61))
 def test_two_clusters_cost_what_band_makes_them_cost(n, seed, coarse, slack):
     costs = table(n, 2, seed, coarse)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pickle
 import warnings
 
-import attrs
 import numpy as np
 import pytest
 from hypothesis import assume, given
@@ -89,19 +88,6 @@ def test_a_new_point_is_labeled_as_if_it_had_been_there(case, policy, seed):
         assume((domain.value(X) >= domain.level).any())
     predicted = label(domain, X, outliers=policy).predict(new)
     assert predicted[known].tolist() == together[len(X) :][known].tolist()
-
-
-@given(labeled(), st.sampled_from([0.25, 3.0, 1000.0]), st.sampled_from(["all", "cover"]))
-def test_scaling_the_data_changes_nothing(case, factor, start):
-    domain, X = case
-    _, margin = oracle(domain, X)
-    assume(margin > 1e-9)
-    scaled = attrs.evolve(domain, centres=domain.centres * factor, kernel=Gaussian(domain.kernel.gamma / factor**2))
-    if start == "cover":  # samples on the lines of the grid
-        A = ascent_of(domain).scaled(X)
-        side = (A - A.min(axis=0)) / (np.sqrt(0.5) / np.sqrt(X.shape[1]))
-        assume((np.abs(side - np.round(side))[side > 1e-9] > 1e-6).all())
-    assert label(scaled, X * factor, start=start).labels.tolist() == label(domain, X, start=start).labels.tolist()
 
 
 @given(labeled(), st.sampled_from(POLICIES))

@@ -71,15 +71,6 @@ def test_moons_that_hdbscan_would_find_are_found():
     assert adjusted_rand_score(y, recipe("svc", random_state=0).fit(X).labels_) > 0.9
 
 
-def test_set_parameters_stay():
-    X, _ = blobs(60)
-    stages = {"featuremap": Rbf(), "solver": Svdd(nu=0.3), "labeler": CompleteGraph(min_cluster_size=7)}
-    tuned = tune(X, stages)
-    assert tuned.stages["solver"] == stages["solver"]
-    assert tuned.stages["labeler"] == stages["labeler"]
-    assert tuned.stages["featuremap"].gamma > 0
-
-
 @pytest.mark.parametrize("featuremap", [Rbf(gamma=0.5), Rbf(sigma=1.0), Rbf(sigma_fraction=0.2)])
 def test_a_fixed_width_needs_no_run(featuremap):
     X, _ = blobs(60)
@@ -106,13 +97,6 @@ def test_where_nothing_is_open_nothing_is_done(stages):
     assert dict(tuned.stages) == stages
     assert tuned.facts["runs"] == 0
     assert "nothing to decide" in tuned.facts["rule"]
-
-
-def test_a_fit_with_every_parameter_set_is_the_fit_without_the_tuner():
-    X, _ = blobs(60)
-    values = {"featuremap__gamma": 0.5, "solver__nu": 0.2, "labeler__min_cluster_size": 3}
-    with_tuner, without = (recipe("svc", random_state=0, **values, **more).fit(X) for more in ({}, {"tuner": None}))
-    assert with_tuner.labels_.tolist() == without.labels_.tolist()
 
 
 def test_a_chain_is_judged_after_its_scaling():
@@ -289,13 +273,6 @@ def test_repeated_rows_and_constant_columns():
         warnings.simplefilter("error")
         model = recipe("svc", random_state=0).fit(X)
     assert adjusted_rand_score(y, model.labels_) > 0.9
-
-
-@pytest.mark.deep
-def test_rows_of_type_float32_give_nearly_the_same_width():
-    X, _ = blobs()
-    single = tune(X.astype(np.float32)).stages["featuremap"].gamma
-    assert single == pytest.approx(tune(X).stages["featuremap"].gamma, rel=0.5)
 
 
 def test_values_that_overflow_are_refused_by_the_fit_not_by_the_tuner():

@@ -170,19 +170,6 @@ def test_every_run_that_shares_a_solution_has_its_partition(monkeypatch):
     assert np.mean(equal) >= 0.99
 
 
-@pytest.mark.deep  # `_local_choice`, which decides this, is tested by itself below
-def test_the_finer_partition_must_not_be_much_less_separated(monkeypatch):
-    """Aggregation-like groups: raising the loss allowed to 10 brings back the finer partition, 0 forbids it."""
-    rng = np.random.default_rng(1)
-    X = np.concatenate([rng.normal(size=(60, 2)) * 0.6 + [4 * a + 30 * b, 0] for b in range(2) for a in range(3)])
-    choices = {}
-    for loss in (0.0, 10.0):
-        monkeypatch.setattr(_svc_search, "LOCAL_LOSS", loss)
-        choices[loss] = tune(X).facts
-    assert choices[0.0]["rule"].startswith("most lasting")
-    assert choices[0.0]["clusters"] < choices[10.0]["clusters"]
-
-
 def test_a_best_partition_that_lasts_stays_where_the_local_one_is_much_less_separated(monkeypatch):
     """The choice of `_local_choice` for a best partition below zero separation, by its duration and the loss."""
     from clusterkit.families.support_vectors._svc_search import GridPartition, ReachabilityTree, ScoredPartition
