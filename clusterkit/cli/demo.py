@@ -68,7 +68,7 @@ def demo(path: str, seed: int) -> None:
             _clustered(names, images, digits, "emmc", 4, seed),
         ]
     console.table(["data", "rows", "recipe", "clusters", "accuracy"], [cells for cells, _ in fits])
-    console.text("Accuracy is measured against the known classes, which the recipes do not see.", dim=True)
+    console.text("Accuracy is measured against the known classes, which the recipes do not see.")
     if path:
         from matplotlib.figure import Figure
 

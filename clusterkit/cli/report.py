@@ -131,6 +131,10 @@ def _of_rows(model: models.ModelFile, table: Table, table_options: source.TableO
                 ClusterkitWarning,
                 stacklevel=2,
             )
+            if len(labels) < 2 or (labels == labels[0]).all():
+                raise BadInput(
+                    f"{table.title}: all rows are in one cluster of the model, and a report compares several"
+                )
             pipeline.labels_ = labels
     return pipeline
 

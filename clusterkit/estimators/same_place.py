@@ -97,9 +97,8 @@ def elements(n: int, featuremap: FeatureMap) -> int:
 
 
 LOGGER = logging.getLogger("clusterkit")
-"""The logger of the library; silent unless the application shows it, for example by ``logging.basicConfig``."""
-
-LOGGER.addHandler(logging.NullHandler())
+"""The logger of the library; silent unless the application shows it, for example by ``logging.basicConfig``. It has no
+handler: with one, `logging` would not write the warning of the compiler to standard error."""
 
 
 def finished(name: str, fit: FitResult) -> None:

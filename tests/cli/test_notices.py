@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 import types
 
 import clusterkit
+
+
+def test_no_handler_hides_what_the_compiler_says():
+    import clusterkit.estimators.same_place  # noqa: F401
+
+    assert logging.getLogger("clusterkit").handlers == []
 
 
 def test_a_notebook_shows_the_progress_of_a_fit_below_the_cell(monkeypatch):

@@ -55,6 +55,10 @@ def test_nothing_is_fitted_twice(run, table, tmp_path, fits, write, error_of):
     assert "20 rows" in answer.stdout
     for words, message in (
         (("report", table, "-o", page, "--model", model, "-k", 3), "are those of the model"),
+        (
+            ("report", write("one.csv", "height,width\n1,2"), "-o", page, "--model", model),
+            "all rows are in one cluster",
+        ),
         (("report", table, "-o", "-"), "a report needs a file; standard output (-) takes labels only"),
         (("fit", table, "--report", tmp_path / "p.pdf"), "a report can be .htm, .html, not .pdf"),
     ):

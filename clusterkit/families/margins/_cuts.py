@@ -41,7 +41,7 @@ __all__ = [
 ]
 
 
-CONIC = ("the recipes cpmmc and cpm3c", "cuts")
+CONIC = ("maximum margin clustering by cuts (cpmmc, cpm3c)", "cuts")
 """What needs the interior point method of Clarabel, and the extra that brings it."""
 
 NONE = -1
