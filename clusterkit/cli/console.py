@@ -71,9 +71,9 @@ def _say(line: str, *, err: bool, indent: int = 0, **style: Any) -> None:
     click.echo(line, err=err)
 
 
-def text(line: str = "", *, err: bool = False, dim: bool = False) -> None:
+def text(line: str = "", *, err: bool = False) -> None:
     """Print a line."""
-    _say(printable(line), err=err, dim=dim)
+    _say(printable(line), err=err)
 
 
 def heading(line: str, *, err: bool = False) -> None:

@@ -98,7 +98,7 @@ def recipes(name: str | None, as_json: bool) -> None:
             *_broken_recipes(),
         ],
     )
-    console.text("Details and citation: clusterkit recipes NAME", dim=True)
+    console.text("Details and citation: clusterkit recipes NAME")
     _mention_broken()
 
 
@@ -329,4 +329,4 @@ def _mention_broken() -> None:
     broken = [plugin for plugin in catalogue.plugins() if plugin.problem]
     if broken:
         subject = "1 plugin is" if len(broken) == 1 else f"{len(broken)} plugins are"
-        console.text(f"{subject} not used; see: clusterkit plugins", err=True, dim=True)
+        console.text(f"{subject} not used; see: clusterkit plugins", err=True)

@@ -125,16 +125,16 @@ def _of_rows(model: models.ModelFile, table: Table, table_options: source.TableO
     if pipeline._why_not_inductive() is None:
         labels = models.labels_of(model, models.rows_of(model, table, table_options))
         if len(labels) != len(pipeline.labels_) or adjusted_rand(labels, pipeline.labels_) < SAME_ROWS:
+            if (labels == labels[0]).all():
+                raise BadInput(
+                    f"{table.title}: all rows are in one cluster of the model, and a report compares several"
+                )
             warnings.warn(
                 f"{table.title}: the rows are not those of the fit, and their clusters are predicted; what is said of "
                 "confidence is that of the fit",
                 ClusterkitWarning,
                 stacklevel=2,
             )
-            if len(labels) < 2 or (labels == labels[0]).all():
-                raise BadInput(
-                    f"{table.title}: all rows are in one cluster of the model, and a report compares several"
-                )
             pipeline.labels_ = labels
     return pipeline
 

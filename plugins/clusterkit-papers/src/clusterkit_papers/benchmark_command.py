@@ -164,4 +164,4 @@ def _show(cells: Sequence[Cell]) -> None:
             )
     failed = sum(bool(cell.error) for cell in cells)
     if failed:
-        console.text(f"{failed} of {len(cells)} fits have no labels; -o or --json says why.", dim=True)
+        console.text(f"{failed} of {len(cells)} fits have no labels; -o or --json says why.")

@@ -126,7 +126,7 @@ def _show(table: str, rows: Sequence[Mapping[str, Any]], title: str) -> None:
         ],
     )
     for place, note in enumerate(notes, 1):
-        console.text(f"({place}) {note}", dim=True)
+        console.text(f"({place}) {note}")
     console.text(closing_line(table, everything))
 
 
