@@ -447,7 +447,7 @@ def peer_record(T: Table, method: str, known: bool) -> dict[str, Any]:
 
 
 def tables_of(names: list[Source]) -> Iterator[list[Table]]:
-    """The tables of each source, one for each class that is tried; the smallest sources first."""
+    """The tables of each source, one for each class that is tried; the smallest first, those for training last."""
     read = []
     for source in names:
         try:
@@ -456,7 +456,7 @@ def tables_of(names: list[Source]) -> Iterator[list[Table]]:
             continue
         tables = [T for target in candidates(source, frame) if (T := table(source, target, frame)) is not None]
         if tables:
-            read.append((source.package != "training", tables[0].X.size, tables))
+            read.append((source.package == "training", tables[0].X.size, tables))
     read.sort(key=lambda entry: entry[:2])
     for _, _, tables in read:
         yield tables
@@ -472,6 +472,7 @@ def write_peers(folder: str, out: str, digests_file: str) -> None:
     del kmodes, sklearn, stepmix
     with Path(out).open("a") as stream:
         stream.write(json.dumps({"versions": versions()}) + "\n")
+        kept_tables = []
         for tables in tables_of(allowed(folder, digests_file)):
             for T in tables:
                 training = T.source.package == "training"
@@ -479,13 +480,16 @@ def write_peers(folder: str, out: str, digests_file: str) -> None:
                 if training or max(r["ari"] for r in records) >= HINT:
                     records += [peer_record(T, method, True) for method in PEERS[3:]]
                 keeps = training or max(r["ari"] for r in records) >= FOUND
-                if keeps:
-                    records += [peer_record(T, method, False) for method in PEERS]
                 for record in records:
                     stream.write(json.dumps({**record, "kept": keeps}) + "\n")
                 stream.flush()
                 if keeps:
+                    kept_tables.append(T)
                     break
+        for method in PEERS:
+            for T in kept_tables:
+                stream.write(json.dumps({**peer_record(T, method, False), "kept": True}) + "\n")
+                stream.flush()
 
 
 def versions() -> dict[str, str]:
