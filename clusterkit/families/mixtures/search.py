@@ -82,7 +82,7 @@ as they are."""
 MOST_COLUMNS = 300
 """Columns up to which covariances and covariates are tried: their cost grows with the cube, and with the square."""
 
-MOST_START_ROWS = 5000
+MOST_START_ROWS = 2000
 """Rows on which starts are compared; of more, a random sample is taken."""
 
 ENTROPY = 0.5
