@@ -22,7 +22,6 @@ from clusterkit.criteria.one_cluster import MOST_OF_ONE, OneCluster, are_counts
 from clusterkit.criteria.rules import Ranking, known_number, unknown_number
 from clusterkit.criteria.terrain import Separation, Terrain
 from clusterkit.drivers import compose
-from clusterkit.drivers.compose import PLACEHOLDER
 from clusterkit.errors import InvalidData, InvalidParameter, nearest_names
 from clusterkit.estimators._search_results import as_text
 from clusterkit.estimators.auto import Auto
@@ -246,7 +245,7 @@ def _scaled(pipeline: Pipeline, X: Array, seeds: Seeds) -> Array | None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             featuremap = compose.resolve_as(FeatureMap, "featuremap", pipeline.featuremap)
-            space = featuremap.space_of(X, Task(len(X), PLACEHOLDER), seeds.stream("coordinates"))
+            space = featuremap.space_of(X, Task(len(X), compose.PLACEHOLDER), seeds.stream("coordinates"))
     except (ValueError, RuntimeError, ArithmeticError):
         return None
     return np.asarray(space.scaled_points())

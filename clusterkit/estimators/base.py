@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from clusterkit.tables import FittedPreparation
 
 __all__ = [
-    "REPORT",
     "FittedAttributes",
     "NestedParams",
 ]

@@ -5,7 +5,7 @@ of a group of `GROUP` rows from left to right, then the totals of the groups in 
 at each node. Who computes a group, and when, then changes no bit. Up to one group the order is that of the blocks.
 
 `target_sums` are the products of a block of features with the targets of its labels, ``H_b' T_b``. Of symmetric and
-triangular matrices one triangle is sent (`packed_lower`, `packed_upper`).
+triangular matrices one triangle is sent (`packed_upper`).
 """
 
 from __future__ import annotations
@@ -40,7 +40,6 @@ __all__ = [
     "add_left_to_right",
     "class_totals",
     "groups",
-    "packed_lower",
     "packed_upper",
     "products_of_rows",
     "symmetric_of",
@@ -150,7 +149,7 @@ class SymmetricSum:
 
     def __reduce__(self) -> tuple[Callable[..., SymmetricSum], tuple[object, ...]]:
         M = self.matrix
-        return (_unpacked, (packed_lower(M), len(M))) if np.array_equal(M, M.T) else (SymmetricSum, (M,))
+        return (_unpacked, (packed_upper(M), len(M))) if np.array_equal(M, M.T) else (SymmetricSum, (M,))
 
 
 def _unpacked(triangle: Array, m: int) -> SymmetricSum:
@@ -354,35 +353,6 @@ def _grouped(H: Array, coded: Coded) -> Array:
     return np.concatenate(parts, axis=1)
 
 
-def packed_lower(M: Array) -> Array:
-    """The lower triangle of a matrix (m, m), row after row, (m (m + 1) / 2,).
-
-    Examples
-    --------
-    >>> packed_lower(np.array([[1.0, 2.0], [2.0, 3.0]])).tolist()
-    [1.0, 2.0, 3.0]
-    """
-    return np.concatenate([M[:0, 0], *(M[i, : i + 1] for i in range(len(M)))])
-
-
-def symmetric_of(packed: Array, m: int) -> Array:
-    """The symmetric matrix (m, m) with a lower triangle from `packed_lower`.
-
-    Examples
-    --------
-    >>> symmetric_of(np.array([1.0, 2.0, 3.0]), 2).tolist()
-    [[1.0, 2.0], [2.0, 3.0]]
-    """
-    M = np.empty((m, m), dtype=packed.dtype)
-    end = 0
-    for i in range(m):
-        row = packed[end : end + i + 1]
-        M[i, : i + 1] = row
-        M[: i + 1, i] = row
-        end += i + 1
-    return M
-
-
 def packed_upper(R: Array) -> Array:
     """The entries on and above the diagonal of a matrix (r, m), r <= m, row after row.
 
@@ -408,3 +378,17 @@ def upper_of(packed: Array, r: int, m: int) -> Array:
         R[i, i:] = packed[end : end + m - i]
         end += m - i
     return R
+
+
+def symmetric_of(packed: Array, m: int) -> Array:
+    """The symmetric matrix (m, m) with an upper triangle from `packed_upper`.
+
+    Examples
+    --------
+    >>> symmetric_of(np.array([1.0, 2.0, 3.0]), 2).tolist()
+    [[1.0, 2.0], [2.0, 3.0]]
+    """
+    M = upper_of(packed, m, m)
+    for i in range(m):
+        M[i:, i] = M[i, i:]
+    return M

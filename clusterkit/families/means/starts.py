@@ -5,7 +5,7 @@ For many rows, compiled loops make the draws of k-means++.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import ClassVar, Literal, final
 
 import attrs
@@ -16,7 +16,7 @@ from clusterkit.contracts import BlockLabels, Partitioner, Task
 from clusterkit.contracts.params import MOST_REPEATS, choice, integer
 from clusterkit.families.means._kmeans_parallel import NearestOf, scattered_centres
 from clusterkit.numerics.lloyd import LEAST_WORK
-from clusterkit.numerics.sparse_rows import Rows, SparseRows
+from clusterkit.numerics.sparse_rows import SparseRows
 from clusterkit.numerics.threads import thread_pool
 from clusterkit.samples import FeatureSpace, KernelSpace, Space, distance_noise, kernel_noise, memory
 from clusterkit.samples.survey import draw_rows, draw_weighted
@@ -287,7 +287,7 @@ class KMeans(Partitioner[FeatureSpace]):
 
     def start(self, samples: FeatureSpace, task: Task, rng: Rng) -> Labels | BlockLabels:
         """Labels of the rows; by k-means|| where they are many."""
-        return _by_kmeans(self, samples, lambda: samples.points, task, rng)
+        return _by_kmeans(self, samples, task, rng)
 
 
 @final
@@ -323,12 +323,10 @@ class KMeansMapped(Partitioner[FeatureSpace]):
 
     def start(self, samples: FeatureSpace, task: Task, rng: Rng) -> Labels | BlockLabels:
         """Labels of the samples of a `FeatureSpace`; by k-means|| where they are many."""
-        return _by_kmeans(self, samples, samples.rows, task, rng)
+        return _by_kmeans(self, samples, task, rng)
 
 
-def _by_kmeans(
-    spec: KMeans | KMeansMapped, samples: FeatureSpace, rows: Callable[[], Rows], task: Task, rng: Rng
-) -> Labels | BlockLabels:
+def _by_kmeans(spec: KMeans | KMeansMapped, samples: FeatureSpace, task: Task, rng: Rng) -> Labels | BlockLabels:
     """Labels by k-means of the rows (n, d), or a function of blocks by k-means|| where the samples are many."""
     if samples.by_blocks:
         centres = scattered_centres(samples, task.k, rng, spec.n_init, task.sample_weight)
@@ -336,4 +334,5 @@ def _by_kmeans(
     from clusterkit.numerics.lloyd import kmeans
 
     seed = int(rng.integers(2**31 - 1))
-    return kmeans(rows(), task.k, n_init=spec.n_init, max_iter=spec.max_iter, seed=seed, weights=task.sample_weight)[0]
+    rows = samples.points if spec.sees == "input" else samples.rows()
+    return kmeans(rows, task.k, n_init=spec.n_init, max_iter=spec.max_iter, seed=seed, weights=task.sample_weight)[0]

@@ -25,7 +25,6 @@ from clusterkit.samples.sums import Sums
 
 __all__ = [
     "Band",
-    "CheapestSizes",
     "rows_of",
     "slack_problem",
     "smallest",

@@ -39,7 +39,6 @@ from clusterkit.samples.sums import RowsInOrder, Sums
 from clusterkit.samples.survey import uniforms_of
 
 __all__ = [
-    "Present",
     "Priced",
     "Transport",
     "are_many",

@@ -15,7 +15,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from clusterkit._typing import Array, Counts, Indices, Mask
+from clusterkit._typing import AnyArray, Array, Counts, Indices, Mask
 from clusterkit.numerics import threads
 from clusterkit.numerics.spanning_trees import boruvka_jit as rounds
 from clusterkit.numerics.spanning_trees import kd_tree_jit as kd
@@ -344,9 +344,6 @@ def _choose(sizes: Counts, by_size: Indices, most: int, searched: Mask) -> int:
     return len(others[:count])
 
 
-Values = TypeVar("Values", Array, Indices)
-
-
 def boxes(least: Array, most: Array, low: Array, high: Array) -> None:
     """Write the boxes of all nodes into `low` and `high`, (nodes, d), from those of the leaves, (leaves, d)."""
     low[len(least) - 1 :], high[len(most) - 1 :] = least, most
@@ -377,7 +374,7 @@ def pure_nodes(component: Indices, pure: Indices) -> None:
     _upwards(pure, lambda left, right: np.where(left == right, left, rounds.MIXED))
 
 
-def _upwards(values: Values, joined: Callable[[Values, Values], Values]) -> None:
+def _upwards(values: AnyArray, joined: Callable[[AnyArray, AnyArray], AnyArray]) -> None:
     """Write the values of all nodes above the leaves, from the values of their two children."""
     width = (len(values) + 1) // 4
     while width:
