@@ -45,7 +45,7 @@ def main() -> None:
         run("predict", "model.clusterkit", "rows.csv", "-o", "again.csv")
         assert len(Path("labels.csv").read_text(encoding="utf-8").splitlines()) >= 40
         run("fit", "rows.csv", "--recipe", "svc", "-o", "domain.csv")
-        assert "plots" in run("demo"), "the demo without matplotlib names the extra to install"
+        assert "extra 'report'" in run("demo"), "the demo without jinja2 names the extra to install"
         answer = run("plugins", "--check", succeeds=False)
         assert "extra 'testing'" in answer, f"plugins --check must say what to install:\n{answer}"
         answer = run("reproduce", "emmc-table4", "--quick", succeeds=False)
