@@ -93,15 +93,16 @@ def load(path: str) -> ModelFile:
     return ModelFile(clusterkit=loaded.version, pipeline=estimator, recipe=recipe, columns=columns, named=named)
 
 
-def labels_of(model: ModelFile, rows: Any) -> Labels:
+def labels_of(model: ModelFile, rows: object) -> Labels:
     """The labels of the rows, (n,), that `rows_of` gives."""
+    any_rows: Any = rows
     with warnings.catch_warnings():
         # scikit-learn misses the names of columns that were matched by name here
         warnings.filterwarnings("ignore", "X does not have valid feature names")
-        return model["pipeline"].predict(rows)
+        return model["pipeline"].predict(any_rows)
 
 
-def rows_of(model: ModelFile, table: Table, options: TableOptions) -> Any:
+def rows_of(model: ModelFile, table: Table, options: TableOptions) -> object:
     """Rows for `predict` of the model: the columns of a table that the model uses.
 
     Columns are matched by name, so their order does not matter and further columns are ignored. Where only one of the

@@ -149,14 +149,14 @@ def check(path: str | None) -> None:
     need_libraries()
 
 
-def write(path: str, data: str, table: object, **options: Any) -> Analysis:
+def write(path: str, data: str, table: object, **options: object) -> Analysis:
     """Write the page about a table, as `make_report` makes it with these options."""
     from clusterkit.estimators.same_place import shown
     from clusterkit.report import make_report
 
-    made = datetime.date.today().isoformat()
+    facts: Any = options | {"fingerprint": _fingerprint(data), "made": datetime.date.today().isoformat()}
     with shown(True):
-        text, analysis = make_report(table, command=_command(), fingerprint=_fingerprint(data), made=made, **options)
+        text, analysis = make_report(table, command=_command(), **facts)
     with replacing(path) as part:
         part.write_text(text, encoding="utf-8")
     return analysis
