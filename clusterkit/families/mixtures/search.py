@@ -601,7 +601,7 @@ class Search:
         if "all" not in self._blocks:
             numbers = self.table.X - self.table.X.mean(axis=0)
             parts = [self._of_levels(j, is_even=False) for j in range(self.table.q)]
-            widths = np.array([1] * self.table.p + [part.shape[1] for part in parts])
+            widths = np.array([1] * self.table.p + [part.shape[1] for part in parts], dtype=np.intp)
             self._blocks["all"], self._blocks["groups"] = (
                 np.hstack([numbers, *parts]),
                 np.repeat(np.arange(len(widths)), widths).astype(float),
