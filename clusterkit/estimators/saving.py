@@ -30,7 +30,7 @@ PRIVATE = frozenset({"_recipe", "_takes_sparse_rows", "_modules"})
 """Attributes with other names that a fitted estimator may have."""
 
 
-LATER = frozenset({"metric"})
+LATER = frozenset({"combine", "metric"})
 """Parameters that files of older versions lack: they have their defaults."""
 
 
