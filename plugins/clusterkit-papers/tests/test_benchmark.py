@@ -183,7 +183,7 @@ def test_peers_are_installed_libraries(folder):
 
 def test_the_command(folder, tmp_path, monkeypatch):
     pytest.importorskip("matplotlib")
-    monkeypatch.setenv("CLUSTERKIT_PLUGINS", "")
+    monkeypatch.setenv("CLUSTERKIT_PLUGINS", "papers")
 
     def invoke(*words):
         return CliRunner().invoke(app, ["benchmark", str(folder), *map(str, words)])
