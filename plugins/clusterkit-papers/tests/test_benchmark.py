@@ -203,7 +203,7 @@ def test_the_command(folder, tmp_path, monkeypatch):
         (("--recipes", "kmean"), "no recipe named 'kmean'"),
         (("-o", tmp_path / "page.docx"), "the page can be"),
         (("--plot", tmp_path / "ranks.gif"), "a picture can be .pdf, .png, .svg, not .gif"),
-        (("-o", "-"), "need files"),
+        (("-o", "-"), "the page needs a file"),
     ):
         refused = invoke(*words)
         assert refused.exit_code == 2
