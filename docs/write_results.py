@@ -379,8 +379,7 @@ def _method_line(name: str, one: MethodSummary) -> str:
         shown = ", ".join(f"{_cell(line)} {f'by {number(by)}' if by else '(°)'}" for line, by in one.short[:MOST_SHORT])
         more = f" and {len(one.short) - MOST_SHORT} more" if len(one.short) > MOST_SHORT else ""
         words.append(f"neither on {shown}{more}" if one.described_lines and one.best_lines else f"not on {shown}{more}")
-    apart = one.described_apart if one.described_lines else one.best_apart
-    marked = ((apart, "‡"), (one.fillers, "°"), (one.doubtful, "ⁿ"), (one.wrong, "†"))
+    marked = ((one.apart, "‡"), (one.fillers, "°"), (one.doubtful, "ⁿ"), (one.wrong, "†"))
     words += [f"{n} {mark}" for n, mark in marked if n]
     method = METHODS.get(one.method, one.method)
     if name in FACTORISATIONS:

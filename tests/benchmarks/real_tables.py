@@ -140,7 +140,7 @@ def _archive() -> dict[str, bytes]:
             for member in archive:
                 inside = "/csv/" in member.name and not Path(member.name).name.startswith("._")
                 if member.name.endswith(".csv") and inside:
-                    files[member.name] = archive.extractfile(member).read()  # type: ignore[union-attr]
+                    files[member.name] = archive.extractfile(member).read()  # type: ignore[union-attr] # a member that is a file has a content
     return files
 
 
@@ -420,7 +420,7 @@ def limited(task: Callable[[], dict[str, Any]], seconds: int) -> dict[str, Any]:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 answer = task()
-        except Exception as error:
+        except Exception as error:  # a peer that fails has found nothing, and the record says why
             answer = {"ari": 0.0, "error": f"{type(error).__name__}: {error}"[:200]}
         sender.send({**answer, "seconds": round(time.process_time() - begin, 2)})
 

@@ -10,7 +10,7 @@ import clusterkit
 
 
 def test_no_handler_hides_what_the_compiler_says():
-    import clusterkit.estimators.same_place  # noqa: F401
+    import clusterkit.estimators.same_place  # noqa: F401 # for what it does to the loggers
 
     assert logging.getLogger("clusterkit").handlers == []
 

@@ -383,8 +383,7 @@ class FeatureMeans:
         """The mean of all samples and the distances from it: two passes over the features."""
         origin = space.mean(weights)
         radii = space.squared_distances_to(origin)
-        plan = block_plan(space.n, space.width, space.dtype)
-        spread = sums.total((rows, Radii.of(radii[rows], _at(weights, rows))) for rows in plan)
+        spread = sums.total((rows, Radii.of(radii[rows], _at(weights, rows))) for rows in space.plan)
         return cls(space, FeatureGeometry(space.transform, origin, spread), radii)
 
     @property
@@ -463,8 +462,7 @@ def blocks_of(space: FeatureSpace, piece: slice) -> list[slice]:
     in_group = piece.start // sums.GROUP == (piece.stop - 1) // sums.GROUP
     if in_group and piece.stop - piece.start <= block_rows(space.width, space.dtype):
         return [piece]  # the space has many pieces, each of which is one block
-    plan = block_plan(space.n, space.width, space.dtype)
-    return [rows for rows in plan if piece.start <= rows.start < piece.stop]
+    return [rows for rows in space.plan if piece.start <= rows.start < piece.stop]
 
 
 @final

@@ -273,8 +273,8 @@ class _Columns:
     covariates: Indices
     J: Array
     products: Array
-    # features of the rows that do not change from step to step
-    _memo: dict[str, Array] = attrs.field(factory=dict, repr=False)
+    # coefficients of covariates, and `_of_diagonal` of these: both halves of a step read it
+    _memo: list[Array] = attrs.field(factory=list, repr=False)
 
     @classmethod
     def of(cls, table: MixedTable, structure: Structure, relevant: Mask, categories: NDArray[np.int8]) -> _Columns:
@@ -351,8 +351,8 @@ class _Columns:
 
     def _of_diagonal(self, B: Array) -> Array:
         """Numbers less what covariates add, their squares, and where there are gaps what is none, (n, 2 r or 3 r)."""
-        if "diagonal" in self._memo:
-            return self._memo["diagonal"]
+        if self._memo and (not len(B) or self._memo[0] is B):
+            return self._memo[1]
         A = self.J
         if len(B):
             A = A[:, : len(self.r)] - A[:, len(self.r) :] @ B
@@ -361,10 +361,8 @@ class _Columns:
             observed = self.table.observed[:, self.r].astype(float)
             A = A * observed
             parts = [A, np.square(A), observed]
-        features = np.hstack(parts)
-        if not len(B):
-            self._memo["diagonal"] = features
-        return features
+        self._memo[:] = B, np.hstack(parts)
+        return self._memo[1]
 
 
 def _less(B: Array, products: Array) -> Array:

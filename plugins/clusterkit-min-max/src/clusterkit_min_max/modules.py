@@ -21,8 +21,7 @@ from clusterkit_min_max.training import TrainedModule
 __all__ = [
     "Modules",
     "Winners",
-    "minima",
-    "votes_and_confidences",
+    "values_of_classes",
 ]
 
 
@@ -210,25 +209,28 @@ class Winners:
         if c == 2:
             return winners, evaluated
         if method not in ("row_break", "approximate"):
-            scores = minima(values, c) if by_minimum else votes + _confidences(values, c)
-            return np.argmax(scores, axis=1), evaluated
+            return np.argmax(values_of_classes(values, c, self.combine), axis=1), evaluated
         # signs only: the strength of a decision matters only where votes tie, or where no class wins all its pairs
         most = votes.max(axis=1, keepdims=True)
         open_ = np.flatnonzero(most[:, 0] < c - 1 if by_minimum else (votes == most).sum(axis=1) > 1)
         if len(open_):
             exact, more = modules.alpha_beta(X[open_])
-            scores = minima(exact, c) if by_minimum else votes[open_] + _confidences(exact, c)
+            # the votes are guessed ones by "approximate"
+            scores = _minima(exact, c) if by_minimum else votes[open_] + _confidences(exact, c)
             winners[open_] = np.argmax(scores, axis=1)
             evaluated[open_] += more
         return winners, evaluated
 
 
-def votes_and_confidences(values: Array, c: int) -> Array:
-    """Votes plus a sum of values that is squashed to less than a third, (n, c), from the values of all pairs."""
-    return _votes(values, c) + _confidences(values, c)
+def values_of_classes(values: Array, c: int, combine: str) -> Array:
+    """What the classes are compared by, (n, c), from the values of all pairs: `combine` of the classifier.
+
+    By votes, plus a sum of values that is squashed to less than a third; or by the least value of each class.
+    """
+    return _minima(values, c) if combine == "minimum" else _votes(values, c) + _confidences(values, c)
 
 
-def minima(values: Array, c: int) -> Array:
+def _minima(values: Array, c: int) -> Array:
     """The least value of each class over its pairs, (n, c), from the values of all pairs."""
     least = np.full((len(values), c), np.inf)
     for column, (p, q) in enumerate(zip(*np.triu_indices(c, 1), strict=True)):

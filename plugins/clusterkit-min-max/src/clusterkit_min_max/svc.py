@@ -259,7 +259,7 @@ class MinMaxModularSVC(ClassifierMixin, NestedParams):
             positive for the first class of a pair; both as in `sklearn.svm.SVC`. With ``combine="minimum"`` the least
             values of the classes take the place of the votes.
         """
-        from clusterkit_min_max.modules import minima, votes_and_confidences
+        from clusterkit_min_max.modules import values_of_classes
 
         samples = self._samples(X)
         modules = self._modules
@@ -269,7 +269,7 @@ class MinMaxModularSVC(ClassifierMixin, NestedParams):
             return values[:, 0]
         if self.decision_function_shape == "ovo":
             return -values
-        return (minima if self.combine == "minimum" else votes_and_confidences)(values, len(self.classes_))
+        return values_of_classes(values, len(self.classes_), self.combine)
 
     def _partitioner(self) -> Partitioner:
         stage = self._stage("partitioner")

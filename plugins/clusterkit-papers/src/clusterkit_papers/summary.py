@@ -223,12 +223,16 @@ class MethodSummary:
     cells: tuple[Printed, ...]
 
     @property
+    def apart(self) -> int:
+        """How many values of another experiment the row has that the verdict is of."""
+        return self.described_apart if self.described_lines else self.best_apart
+
+    @property
     def word(self) -> str:
         """The verdict: how many of the values the paper's own row reaches, or our best row where there is none."""
         if not self.described_lines and not self.best_lines:
             return "no value"
-        apart = self.described_apart if self.described_lines else self.best_apart
-        if 2 * apart > self.lines:
+        if 2 * self.apart > self.lines:
             return "another experiment"
         share = (self.described_reached if self.described_lines else self.best_reached) / self.lines
         words = ((1.0, "reached"), (MOSTLY, "mostly reached"), (PARTLY, "partly reached"), (0.0, "not reached"))
@@ -336,7 +340,7 @@ def _summary(table: str, method: str, cells: Sequence[Printed], rows: Sequence[M
         cell
         for cell in of_first
         if all((cell.row, cell.column) in chosen for chosen in beside_both)
-        and not any(value.filler or value.apart for chosen in beside_both for value in [chosen[cell.row, cell.column]])
+        and not any(value.filler or value.apart for value in (chosen[cell.row, cell.column] for chosen in beside_both))
     ]
     for cell in of_first:
         both = [chosen[cell.row, cell.column] for chosen in beside_both if (cell.row, cell.column) in chosen]
