@@ -239,6 +239,9 @@ class FittedAttributes(Outputs):
             dict(self.column_roles_)
         row = self._zero_row()
         if self.predictor_ is not None:
+            # before memory is taken for the scores of a row in each of them
+            if (clusters := getattr(self.predictor_, "k", k)) > len(self.labels_):
+                raise ValueError(f"{len(self.labels_)} rows have labels, and {clusters} clusters are predicted")
             label = _of_shape(self.predictor_(row), "a label", (1,), "iu")
             if label[0] < NOISE:
                 raise ValueError(f"the label of a row is {label[0]}")

@@ -281,9 +281,9 @@ class Outputs(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     @property
     def _n_features_out(self) -> int:
         outcome: Any = getattr(self, "outcome_", None)
-        if outcome is None:
-            return int(_extension(self)(np.zeros((1, self._fitted().n_features_in_))).shape[1])
-        return int(outcome.rows.shape[1])
+        if outcome is None and (extend := _extension(self)) is not None:
+            return int(extend(np.zeros((1, self._fitted().n_features_in_))).shape[1])
+        return int(outcome.rows.shape[1])  # of None: the AttributeError that scikit-learn takes for "no features"
 
     def _fitted(self) -> Any:
         check_is_fitted(self, "labels_")
@@ -300,8 +300,7 @@ class Outputs(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
                 rows, width = new_rows(model, rows), getattr(model.space_, "width", rows.d)
                 table: Floats = as_type(engine.values(OfFiniteRows(_ScoresOfRows(extend)), rows, width), np.float64)
                 return table, extend
-        outcome, points = self._outcome_and_rows(X)
-        extend = _extension(model) if outcome is None else outcome.extend
+        points, extend = self._outcome_and_rows(X)[1], _extension(model)
         return np.asarray(extend(points), dtype=np.float64), extend
 
     def _outcome_and_rows(self, X: SamplesLike) -> tuple[Any, Array]:
@@ -326,8 +325,7 @@ class _ScoresOfRows(BlockFunction):
 
 def _extension(model: Any) -> Any:
     """The function from raw rows to scores of a fitted model; None if it has none."""
-    holder = getattr(model, "outcome_", None)
-    return getattr(getattr(model, "predictor_", None) if holder is None else holder, "extend", None)
+    return getattr(getattr(model, "outcome_", None) or getattr(model, "predictor_", None), "extend", None)
 
 
 def _hide(name: str) -> None:

@@ -289,11 +289,18 @@ def test_shapes_that_do_not_agree(models):
     assert "KernelDomain: " in refusal(changed(models["svc"], swap))
 
 
-def test_memberships_have_a_column_for_each_cluster(models):
+@pytest.mark.parametrize(
+    ("record", "field", "value", "message"),
+    [
+        ("Scores", "are_memberships", True, "memberships in 1 of 2 clusters"),
+        ("Decoder", "k", 10**9, "1000000000 clusters are predicted"),
+    ],
+)
+def test_clusters_are_those_of_the_labels(record, field, value, message, models):
     def call(header, tree):
-        node_of(tree, "Scores")["fields"]["are_memberships"] = True
+        node_of(tree, record)["fields"][field] = value
 
-    assert "memberships in 1 of 2 clusters" in refusal(changed(models["emmc"], call))
+    assert message in refusal(changed(models["emmc"], call))
 
 
 NUMBERS = st.one_of(
