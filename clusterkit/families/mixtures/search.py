@@ -317,8 +317,8 @@ class Search:
         whole = table if self.whole is self.table else of(self.whole)
         return attrs.evolve(self, table=table, whole=whole, restated=j)
 
-    def _candidates(self, k: int) -> list[Solution]:
-        """Labels with k clusters from all starts, those that are copies of a category left out if there are others."""
+    def _best_of(self, k: int) -> Solution | None:
+        """The best labels with k clusters from all starts, no copies of a category if there are others."""
         first: tuple[str, Labels] | None = None
 
         def starts() -> Iterator[tuple[Structure, tuple[str, Labels]]]:
@@ -335,7 +335,7 @@ class Search:
         most = None if self.table.n * (self.table.p + self.table.q) >= THREADED else 1
         candidates = [one for _, one in in_threads(improved, starts(), most) if one is not None]
         if not candidates:
-            return [] if self.restated >= 0 else [self._without_roles(k, first)]
+            return None if self.restated >= 0 else self._without_roles(k, first)
         candidates.sort(key=lambda solution: -solution.value)
 
         def polished(structure: Structure, solution: Solution) -> Solution:
@@ -351,11 +351,13 @@ class Search:
             for structure in dict.fromkeys((solution.structure, self.structures[-1]))
         ]
         finals = [final for _, final in in_threads(polished, best, most)]
+        # the best first, because to tell a copy takes as long as to improve one
+        ordered = sorted((*finals, *candidates), key=lambda solution: -solution.score)
         if self.restated >= 0:
-            return [solution for solution in (*finals, *candidates) if self._may_restate(solution)]
-        others = [solution for solution in (*finals, *candidates) if not self._is_copy(solution)]
-        whole = [solution for solution in others if len(np.unique(solution.labels)) == k]
-        return whole or others or finals
+            return next(filter(self._may_restate, ordered), None)
+        whole = [solution for solution in ordered if len(np.unique(solution.labels)) == k]
+        others = (solution for solution in (*whole, *ordered) if not self._is_copy(solution))
+        return next(others, max(finals, key=lambda solution: solution.score))
 
     def of_all_rows(self, solution: Solution) -> Solution:
         """A solution of the rows on which starts are compared, as one of all rows."""
@@ -386,8 +388,7 @@ class Search:
         values: dict[int, float] = {}
         worse = 0
         for k in range(least, most + 1):
-            candidates = self._candidates(k) if k > 1 else [self._one_of(self.table)]
-            highest = max(candidates, key=lambda solution: solution.score, default=None)
+            highest = self._best_of(k) if k > 1 else self._one_of(self.table)
             if highest is not None:
                 values[k] = highest.value
                 if k > 1:
