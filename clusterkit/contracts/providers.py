@@ -76,36 +76,32 @@ def code_of(distribution: str) -> Iterator[None]:
 
 @attrs.frozen
 class FirstParty:
-    """A plugin of the checkout.
+    """A plugin of the checkout, in a folder of its name in ``plugins``.
 
     Parameters
     ----------
     distribution : str
-    folder : str
-        Folder, relative to the root of the checkout.
     provides : mapping
         Kind ("solver", "recipe", "command" ...) to the names that its hooks answer.
     """
 
     distribution: str
-    folder: str
     provides: Mapping[str, tuple[str, ...]]
 
 
 PLUGINS = (
     FirstParty(
         "clusterkit-sdp",
-        "plugins/clusterkit-sdp",
         {"solver": ("gmmc_sdp", "mmc_multi_sdp", "mmc_sdp"), "recipe": ("gmmc-sdp", "mmc", "mmc-multi")},
     ),
-    FirstParty("clusterkit-dask", "plugins/clusterkit-dask", {"engine": ("dask", "clusterkit_dask")}),
-    FirstParty("clusterkit-example", "plugins/clusterkit-example", {"labeler": ("rows_medians",)}),
-    FirstParty("clusterkit-min-max", "plugins/clusterkit-min-max", {"savable": ("MinMaxModularSVC", "Modules")}),
-    FirstParty("clusterkit-onnx", "plugins/clusterkit-onnx", {"command": ("export",)}),
-    FirstParty("clusterkit-scaffold", "plugins/clusterkit-scaffold", {"command": ("new-plugin",)}),
+    FirstParty("clusterkit-dask", {"engine": ("dask", "clusterkit_dask")}),
+    FirstParty("clusterkit-example", {"labeler": ("rows_medians",)}),
+    FirstParty("clusterkit-explore", {"command": ("explore",)}),
+    FirstParty("clusterkit-min-max", {"savable": ("MinMaxModularSVC", "Modules")}),
+    FirstParty("clusterkit-onnx", {"command": ("export",)}),
+    FirstParty("clusterkit-scaffold", {"command": ("new-plugin",)}),
     FirstParty(
         "clusterkit-papers",
-        "plugins/clusterkit-papers",
         {
             "command": ("reproduce", "benchmark"),
             "driver": ("auto_pooled", "pooled"),
@@ -133,8 +129,8 @@ def where(kind: str, name: str, variable: str) -> str:
             metadata.distribution(plugin.distribution)
         except metadata.PackageNotFoundError:
             return (
-                f"The plugin {plugin.distribution} provides it, in the folder {plugin.folder} of the checkout of "
-                f"clusterkit; install it from there: pip install ./{plugin.folder}"
+                f"The plugin {plugin.distribution} provides it, in the folder plugins/{plugin.distribution} of the "
+                f"checkout of clusterkit; install it from there: pip install ./plugins/{plugin.distribution}"
             )
         return (
             f"The plugin {plugin.distribution} provides it and is installed, but not used: look at the environment "

@@ -58,7 +58,7 @@ def _commands_of_plugins() -> Iterator[str]:
 
     for plugin in PLUGINS:
         for name in plugin.provides.get("command", ()):
-            page = f"../../{plugin.folder}/README.md"
+            page = f"../../plugins/{plugin.distribution}/README.md"
             yield f"The plugin [{plugin.distribution}]({page}) adds the command `{name}`.\n"
 
 

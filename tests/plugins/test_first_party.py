@@ -30,7 +30,9 @@ def absent(monkeypatch, no_external_plugins):
 
 @pytest.mark.parametrize("plugin", PLUGINS, ids=lambda plugin: plugin.distribution)
 def test_the_folder_has_the_distribution(plugin):
-    project = tomllib.loads((ROOT / plugin.folder / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    project = tomllib.loads((ROOT / f"plugins/{plugin.distribution}" / "pyproject.toml").read_text(encoding="utf-8"))[
+        "project"
+    ]
     assert project["name"] == plugin.distribution
 
 
@@ -42,8 +44,8 @@ def test_a_name_of_an_absent_plugin_leads_to_its_folder(plugin, kind, name):
             registry.get(kind, query)
         message = str(caught.value)
         assert message.startswith(f"no {kind} named {query!r}. The plugin {plugin.distribution} provides it")
-        assert f"in the folder {plugin.folder} of the checkout" in message
-        assert f"pip install ./{plugin.folder}" in message
+        assert f"in the folder plugins/{plugin.distribution} of the checkout" in message
+        assert f"pip install ./plugins/{plugin.distribution}" in message
         assert f"pip install {plugin.distribution}" not in message
 
 
