@@ -1,15 +1,13 @@
-"""Context of running fits: limits of time and of work, values that several fits share, and reports of progress.
+"""Context of running fits: limits of work, values that several fits share, and reports of progress.
 
-`deadline` limits the wall-clock time of a computation that reports its progress. `metered` limits its work, counted in
-kernel evaluations and thus the same on any machine. `side_by_side` runs fits on all cores at once. Inside `reusing`,
-intermediate values that fits to the same samples have in common are computed once. `listening` sends the reports of
-running fits to a progress bar or a hook of a plugin.
+`metered` limits the work of a computation, counted in kernel evaluations and thus the same on any machine.
+`side_by_side` runs fits on all cores at once. Inside `reusing`, intermediate values that fits to the same samples have
+in common are computed once. `listening` sends the reports of running fits to a progress bar or a hook of a plugin.
 """
 
 from __future__ import annotations
 
 import threading
-import time
 import warnings
 from collections.abc import Callable, Generator, Hashable, Iterable, Iterator
 from contextlib import contextmanager
@@ -21,10 +19,8 @@ import attrs
 from clusterkit.numerics.threads import in_threads
 
 __all__ = [
-    "Deadline",
     "Meter",
     "Report",
-    "deadline",
     "listening",
     "metered",
     "notify",
@@ -272,65 +268,3 @@ def side_by_side(function: Callable[[Task], T], tasks: Iterable[Task], most: int
         finally:
             ended.set()
             cast("Generator[object]", passed).close()
-
-
-@attrs.define(eq=False)
-class Deadline:
-    """Whether the block of a `deadline` was ended early.
-
-    Parameters
-    ----------
-    passed : bool
-        True once a progress report came after the time limit. Read it after the block.
-    """
-
-    passed: bool = False
-
-
-class _OutOfTime(BaseException):
-    """Leaves the block of one deadline. Derived from BaseException so that no ``except Exception`` stops it."""
-
-
-@contextmanager
-def deadline(seconds: float | None) -> Iterator[Deadline]:
-    """Leave the block at its first progress report after a number of seconds.
-
-    Nested deadlines end their own blocks only. State that the block has changed in place stays as it was at the
-    report; nothing is raised outside the block, so check `Deadline.passed` afterwards.
-
-    Parameters
-    ----------
-    seconds : float or None
-        Time limit from the start of the block; 0 or less ends it at its first report, None never.
-
-    Yields
-    ------
-    Deadline
-        Object whose attribute `passed` says whether the block was ended early.
-
-    Examples
-    --------
-    >>> from clusterkit.samples.limits import Report, notify
-    >>> with deadline(0.0) as limit:
-    ...     notify(Report("search", 1, None))
-    ...     print("not reached")
-    >>> limit.passed
-    True
-    """
-    limit = Deadline()
-    if seconds is None:
-        yield limit
-        return
-    end, signal = time.monotonic() + seconds, _OutOfTime()
-
-    def check(report: Report) -> None:
-        if time.monotonic() >= end:
-            raise signal
-
-    try:
-        with listening(check):
-            yield limit
-    except _OutOfTime as caught:
-        if caught is not signal:
-            raise
-        limit.passed = True

@@ -45,6 +45,9 @@ class Savable(Protocol):
     saved_schema: int
     """Number of the fields' layout, 1 where it is missing; to be raised with every change that old files do not fit."""
 
+    saved_before: frozenset[str]
+    """Fields that files may have and that say nothing any more."""
+
     def saved_fields(self) -> Mapping[str, object]:
         """Fields of the object that the file keeps, by name; each value is savable."""
 

@@ -461,6 +461,7 @@ def _made(cls: type[Any], fields: Mapping[str, Any], schema: int) -> Any:
         if not hasattr(cls, "migrated"):
             raise ValueError(f"{cls.__name__} has no way from schema {schema} to {schema_of(cls)}")
         fields = cls.migrated(dict(fields), schema)
+    fields = {name: value for name, value in fields.items() if name not in getattr(cls, "saved_before", ())}
     check_fields(cls, fields)
     if hasattr(cls, "from_saved_fields"):
         return cls.from_saved_fields(fields)

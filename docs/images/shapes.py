@@ -1,8 +1,7 @@
 """Draws every recipe on the same generated shapes: ``python docs/images/shapes.py [NAME …]``, all without a name.
 
 ``methods.png`` compares ten recipes; ``recipes/NAME.png`` has a recipe on six shapes. Recipes that need the number of
-clusters get it, and those that need the width of a kernel get the one that `svc` chooses. Colours are matched with
-those of the generated groups; crosses are noise.
+clusters get it. Colours are matched with those of the generated groups; crosses are noise.
 """
 
 from __future__ import annotations
@@ -28,8 +27,6 @@ COLORS = (*OF_CLUSTERS, "#F0E442", "#000000")
 COMPARED = (
     "auto", "kmeans", "mixture", "emmc", "spectral", "genie", "mass-cut", "hdbscan", "svc", "equal-clustering",
 )  # fmt: skip
-WITHOUT_TUNER = ("psvc", "fsvc", "sgd-lmsvc", "sgd-lmsvc-strip")
-"""Relatives of `svc` that need a width; they get the one that `svc` chooses."""
 SIZE = 300
 """Rows of a shape: enough to see it, and every recipe takes seconds at most."""
 
@@ -51,11 +48,9 @@ def shapes():
 
 
 def fitted(name, X, k):
-    """Labels of a recipe with its defaults, but for the number of clusters and the width."""
+    """Labels of a recipe with its defaults, but for the number of clusters."""
     takes_k = recipes()[name].clusters == "given" and name != "auto"
     settings = {"random_state": 0, **({"n_clusters": k} if takes_k else {})}
-    if name in WITHOUT_TUNER:
-        settings["featuremap__gamma"] = recipe("svc", random_state=0).fit(X).space_.kernel.gamma
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of fits that stop at max_iter: the picture shows what they give
         return recipe(name, **settings).fit(X).labels_

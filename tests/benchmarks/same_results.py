@@ -24,9 +24,6 @@ from typing import Any
 import numpy as np
 from sklearn import datasets
 
-UNLIMITED = 1e6
-"""Seconds that stand for no limit."""
-
 FEW_ROWS = {"mmc": 24, "gmmc-sdp": 24}
 """Rows for semidefinite programs, whose cost grows with a high power of them."""
 
@@ -79,11 +76,8 @@ def fitted(name: str, X: np.ndarray, k: int) -> Fit:
     wanted = {"two": 2, "given": k}.get(recipes()[name].clusters)
     if wanted is not None:
         parameters["n_clusters"] = wanted
-    model = recipe(name, **parameters)
-    clocks = {key: UNLIMITED for key in model.get_params() if key.endswith("__max_seconds")}
-    model.set_params(**clocks)
     try:
-        model.fit(X)
+        model = recipe(name, **parameters).fit(X)
     except ValueError as error:
         return {"error": np.array(type(error).__name__)}
     fit = {

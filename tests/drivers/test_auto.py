@@ -130,13 +130,12 @@ class TestDegenerateData:
         assert np.unique(model.labels_).size == model.labels_.max() + 1
         assert k is None or model.labels_.max() + 1 == k
 
-    @pytest.mark.parametrize("pool", [["psvc"], ["sgd-lmsvc-strip", "psvc"]])
-    def test_a_pool_that_finds_one_cluster_says_so(self, pool, tmp_path):
+    def test_a_pool_that_finds_one_cluster_says_so(self, tmp_path):
         X = np.random.default_rng(0).normal(size=(60, 2))
-        model = Auto(pool=pool, random_state=0).fit(X)
+        model = Auto(pool=["hdbscan"], random_state=0).fit(X)
         facts = model.resolved_["auto"]
         assert (facts["recipe"], facts["n_clusters"], model.n_clusters_) == (None, 1, 1)
-        assert facts["reason"] == f"one cluster: no method of the pool divides the rows ({', '.join(pool)})"
+        assert facts["reason"].startswith("one cluster: no method of the pool divides the rows (hdbscan(min_cluster_s")
         assert model.stop_reason_ == facts["reason"]
         model.save(tmp_path / "m.clusterkit")
         assert clusterkit.load(tmp_path / "m.clusterkit").resolved_["auto"] == facts
@@ -162,8 +161,8 @@ class TestDegenerateData:
         assert Auto(3, pool=["hdbscan"], random_state=0).fit(BLOBS).n_clusters_ == 3
         with pytest.raises(InvalidParameter, match=r"n_clusters=7: .*find the number themselves .*and found 3\."):
             Auto(7, pool=["hdbscan"], random_state=0).fit(BLOBS)
-        with pytest.raises(InvalidParameter, match=r"n_clusters=2: .*psvc.* and found no clusters, or one"):
-            Auto(2, pool=["psvc"], random_state=0).fit(np.random.default_rng(0).normal(size=(60, 2)))
+        with pytest.raises(InvalidParameter, match=r"n_clusters=2: .*hdbscan.* and found no clusters, or one"):
+            Auto(2, pool=["hdbscan"], random_state=0).fit(np.random.default_rng(0).normal(size=(60, 2)))
 
     @pytest.mark.parametrize("pool", [(), []])
     def test_an_empty_pool_is_refused(self, pool):

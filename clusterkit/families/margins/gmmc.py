@@ -107,12 +107,12 @@ class Gmmc(Solver):
     max_iter: int = params.integer(100, at_least=1)
 
     saved_schema: ClassVar[int] = 2
+    saved_before: ClassVar[frozenset[str]] = frozenset({"method", "rank"})  # they chose among two methods
 
     @classmethod
     def migrated(cls, fields: Mapping[str, object], schema: int) -> Mapping[str, object]:
-        """Fields of files with `method` and `rank`, which chose among two methods, and with a `max_iter` of None."""
-        known = {name: value for name, value in fields.items() if name not in ("method", "rank")}
-        return {**known, "max_iter": known["max_iter"] or 100}
+        """Fields of files with a `max_iter` of None."""
+        return {**fields, "max_iter": fields["max_iter"] or 100}
 
     @property
     def paths(self) -> Mapping[type[Space], Path]:

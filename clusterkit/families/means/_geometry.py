@@ -10,7 +10,6 @@ predicting the training rows repeats their labels. An iteration leaves the score
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from contextlib import nullcontext
 from functools import cached_property
 from typing import Any, ClassVar, final
@@ -67,7 +66,9 @@ class NearestMeans(BlockFunction):
         ``|c|² + 2 origin·c``.
     """
 
-    saved_schema: ClassVar[int] = 2
+    saved_before: ClassVar[frozenset[str]] = frozenset(
+        {"rounding_error"}
+    )  # one threshold for the distances of all rows
 
     transform: Transform
     origin: Array = attrs.field(validator=array("L"))
@@ -87,11 +88,6 @@ class NearestMeans(BlockFunction):
     def table_columns(self) -> int:
         """Columns of the temporary array of a block, in the type of the samples: float64 distances to the k centres."""
         return int(self.centres.shape[1]) * 8 // self.transform.dtype.itemsize
-
-    @classmethod
-    def migrated(cls, fields: Mapping[str, object], schema: int) -> Mapping[str, object]:
-        """Fields of files with one threshold for the distances of all rows."""
-        return _without_threshold(fields)
 
     @property
     def means(self) -> Array:
@@ -193,18 +189,15 @@ class NearestKernelMeans:
         Squared norms of the centres.
     """
 
-    saved_schema: ClassVar[int] = 2
+    saved_before: ClassVar[frozenset[str]] = frozenset(
+        {"rounding_error"}
+    )  # one threshold for the distances of all rows
 
     coordinates: Transform
     points: Array = attrs.field(validator=array("n d"))
     kernel: Kernel
     centres: Array = attrs.field(validator=array("n k"))
     norms: Array = attrs.field(validator=array("k"))
-
-    @classmethod
-    def migrated(cls, fields: Mapping[str, object], schema: int) -> Mapping[str, object]:
-        """Fields of files with one threshold for the distances of all rows."""
-        return _without_threshold(fields)
 
     def __call__(self, Y: Array) -> Array:
         """Scores of raw rows, (m, d) to (m, k), in blocks."""
@@ -224,10 +217,6 @@ class NearestKernelMeans:
     def columns(self, index: slice | Indices) -> NearestKernelMeans:
         """The extension with some of the centres."""
         return attrs.evolve(self, centres=self.centres[:, index], norms=self.norms[index])
-
-
-def _without_threshold(fields: Mapping[str, object]) -> Mapping[str, object]:
-    return {name: value for name, value in fields.items() if name != "rounding_error"}
 
 
 def minus_distances(products: Array, constants: Array, lengths: Array, noise: Array) -> Array:

@@ -7,7 +7,6 @@ partition without labels (`best`) is how many bandwidths it lasts over, its sepa
 from __future__ import annotations
 
 import math
-import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, cast, final
@@ -24,7 +23,7 @@ from clusterkit.metrics.classes import adjusted_from_pairs, table_pairs
 from clusterkit.numerics.distances import bandwidth_range, squared_distances, without_equal_rows
 from clusterkit.samples import KernelSpace, memory
 from clusterkit.samples.kernels import Gaussian
-from clusterkit.samples.limits import Report, deadline, metered, notify
+from clusterkit.samples.limits import Report, metered, notify
 
 __all__ = [
     "ALL_TRIED",
@@ -229,8 +228,6 @@ LOCAL = 0.2
 """The local bandwidth is this over the median squared distance to the third neighbour."""
 AT_BOUND = 1e-9
 """Relative distance from its bound up to which a weight counts as bounded."""
-UNLIMITED: Mapping[str, Any] = {"max_work": None, "max_seconds": None}
-"""Limits of a labeler that the runs lift: the budget of the search holds for all runs together."""
 
 
 def least_size(m: int) -> int:
@@ -287,7 +284,8 @@ class SvcRuns:
         least_in_all = cast("int | None", labeler.parameters().get("min_cluster_size"))
         if least_in_all is not None:
             least, pile = (max(size, round(least_in_all * m / len(X))) for size in (least, pile))
-        wanted = {"outliers": "noise", "min_cluster_size": 1, **UNLIMITED}
+        # the budget of the search holds for all runs together
+        wanted = {"outliers": "noise", "min_cluster_size": 1, "max_work": None}
         labeler = labeler.with_parameters(**{name: wanted[name] for name in wanted if name in labeler.parameters()})
         by_candidates = getattr(labeler, "candidate_labels", None)
         labels_of = None
@@ -473,15 +471,12 @@ class SvcAutoSearch:
         If there are partitions with this number of clusters, only these qualify.
     max_work : int or None
         Most kernel evaluations of all runs.
-    end : float or None
-        Time of ``time.monotonic`` after which no run is made.
     """
 
     runs: SvcRuns
     open_nu: bool
     n_clusters: int | None
     max_work: int | None
-    end: float | None
     n_runs: int = 0
     work: int = 0
     ended: str = ALL_TRIED
@@ -633,27 +628,20 @@ class SvcAutoSearch:
     def _run(self, at_width: WidthRuns, column: int) -> GridPartition | None:
         """The partition of one run; None if a limit ended the run, which ends the search."""
         remaining = None if self.max_work is None else self.max_work - self.work
-        seconds = None if self.end is None else self.end - time.monotonic()
-        with deadline(seconds) as limit, metered(remaining) as meter:
+        with metered(remaining) as meter:
             partition = at_width.partition(self._fractions[column], column)
         if meter.passed:
             # the work of the run that was given up is not counted
             self.ended = "max_work"
             return None
         self.work += meter.spent
-        if limit.passed:
-            self.ended = "max_seconds"
-            return None
         return partition
 
 
 def _warn_ended(ended: str, runs: int) -> None:
-    advice = {
-        "max_work": "; raise tuner__max_work for the search of all widths",
-        "max_seconds": "; the choice depends on the speed of the machine: raise max_seconds or set it to None",
-    }
+    advice = "; raise tuner__max_work for the search of all widths" if ended == "max_work" else ""
     warnings.warn(
-        f"tuner 'svc_auto' was ended by {ended} after {runs} runs, and the best of them is used{advice.get(ended, '')}",
+        f"tuner 'svc_auto' was ended by {ended} after {runs} runs, and the best of them is used{advice}",
         ClusterkitWarning,
         stacklevel=5,
     )

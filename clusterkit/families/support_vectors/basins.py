@@ -271,12 +271,7 @@ class Equilibrium(Labeler[KernelDomain]):
     max_iter: int = integer(10_000, at_least=1)
     min_cluster_size: int = integer(1, at_least=1)
 
-    saved_schema: ClassVar[int] = 2
-
-    @classmethod
-    def migrated(cls, fields: Mapping[str, object], schema: int) -> Mapping[str, object]:
-        """Fields of files with `check_stability`, which left saddle points during the fit."""
-        return {name: value for name, value in fields.items() if name != "check_stability"}
+    saved_before: ClassVar[frozenset[str]] = frozenset({"check_stability"})  # it left saddle points during the fit
 
     def label(self, outcome: KernelDomain, space: Space, task: Task, rng: Rng) -> Labeling:
         """Labels of the components of the equilibria that the samples ascend to."""

@@ -18,12 +18,12 @@ import numpy as np
 from clusterkit._typing import Labels, Rng
 from clusterkit.contracts import Labeler, Labeling, Task
 from clusterkit.contracts.outcomes import Domain, Outcome
-from clusterkit.contracts.params import MOST_WORK, choice, integer, real
+from clusterkit.contracts.params import MOST_WORK, choice, integer
 from clusterkit.errors import ClusterkitWarning
 from clusterkit.families.support_vectors._outliers import MOST_POINTS, OUTLIERS, domain_labeling
 from clusterkit.families.support_vectors.level_sets.neighbours import DistinctRows
 from clusterkit.samples import Space
-from clusterkit.samples.limits import deadline, metered
+from clusterkit.samples.limits import metered
 
 __all__ = ["CompleteGraph"]
 
@@ -57,9 +57,6 @@ class CompleteGraph(Labeler[Domain]):
         Most kernel evaluations of the search for components and of the proof that it is complete. Components that are
         not joined by then stay separate, with a warning and a line in `resolved_`; the same ones on any machine. About
         3e8 of them take a second. None sets no limit.
-    max_seconds : float or None, default None
-        Time limit for the search and the proof, in seconds, an emergency brake: with it a result may depend on the
-        speed of the machine, which the warning and `resolved_` then say. None sets no limit.
 
     Notes
     -----
@@ -83,7 +80,8 @@ class CompleteGraph(Labeler[Domain]):
     outliers: str = choice("noise", OUTLIERS)
     min_cluster_size: int | None = integer(None, at_least=1, optional=True)
     max_work: int | None = integer(None, at_least=1, at_most=MOST_WORK, optional=True)
-    max_seconds: float | None = real(None, above=0.0, optional=True)
+
+    saved_before: ClassVar[frozenset[str]] = frozenset({"max_seconds"})  # with it labels depended on the machine
 
     def label(self, outcome: Domain, space: Space, task: Task, rng: Rng) -> Labeling:
         """Labels of the components of the samples inside the domain; outliers as `outliers` says."""
@@ -99,16 +97,15 @@ class CompleteGraph(Labeler[Domain]):
         if inside.any():
             search = test.search(distinct.rows[inside], self.name)
             try:
-                with deadline(self.max_seconds) as limit, metered(self.max_work) as meter:
+                with metered(self.max_work) as meter:
                     search.complete()
             except KeyboardInterrupt:
                 interrupted = True
-            if limit.passed or meter.passed:
-                name, value = ("max_work", self.max_work) if meter.passed else ("max_seconds", self.max_seconds)
-                facts = {"ended": name, "components": len(np.unique(search.members()))}
+            if meter.passed:
+                facts = {"ended": "max_work", "components": len(np.unique(search.members()))}
                 warnings.warn(
-                    f"labeler '{self.name}': the search for components was ended after {name}={value:g}. Its "
-                    f"{facts['components']} components are used; some of them may belong together. Raise {name} or "
+                    f"labeler '{self.name}': the search for components was ended after max_work={self.max_work:g}. Its "
+                    f"{facts['components']} components are used; some of them may belong together. Raise max_work or "
                     "set it to None",
                     ClusterkitWarning,
                     stacklevel=2,
@@ -135,7 +132,7 @@ class CompleteGraph(Labeler[Domain]):
         from clusterkit.families.support_vectors.level_sets.many_widths import CandidateLabels
 
         rng, task = np.random.default_rng(0), Task(space.n, None)
-        labeler = attrs.evolve(self, max_work=None, max_seconds=None, outliers="noise", min_cluster_size=None)
+        labeler = attrs.evolve(self, max_work=None, outliers="noise", min_cluster_size=None)
 
         def label_one(domain: Domain) -> Labels:
             return labeler.label(domain, space, task, rng).labels

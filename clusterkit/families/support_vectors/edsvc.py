@@ -251,9 +251,9 @@ class EdSvcSearch:
         agreement = Agreement(members)
         solver, labeler = cast(Solver, self.stages["solver"]), cast(Labeler, self.stages["labeler"])
         seed = int(self.rng.integers(2**63))
-        # limits of work and time are for the fit: a candidate that they cut short would not be judged like the others
-        names = labeler.parameters().keys() & {"max_work", "max_seconds"}
-        labeler = labeler.with_parameters(**dict.fromkeys(names))
+        # the limit of work is for the fit: a candidate that it cut short would not be judged like the others
+        if "max_work" in labeler.parameters():
+            labeler = labeler.with_parameters(max_work=None)
         runs = CandidateRuns(self.space, solver, labeler, self.open_C, seed)
         scored = ScoredCandidates(agreement, self._cluster_limits(n))
         first = 1.0 if self.open_C else math.nan

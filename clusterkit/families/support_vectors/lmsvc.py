@@ -116,12 +116,7 @@ class Lmsvc(Solver):
     level: str = choice("one", ("one", "quantile"))
     outlier_fraction: float = real(0.02, at_least=0.0, below=1.0)
 
-    saved_schema: ClassVar[int] = 2
-
-    @classmethod
-    def migrated(cls, fields: Mapping[str, object], schema: int) -> Mapping[str, object]:
-        """Fields of files with `stop`, which chose among criteria for the end of the fit."""
-        return {name: value for name, value in fields.items() if name != "stop"}
+    saved_before: ClassVar[frozenset[str]] = frozenset({"stop"})  # it chose among criteria for the end of the fit
 
     @property
     def paths(self) -> Mapping[type[Space], Path]:

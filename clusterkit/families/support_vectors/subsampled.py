@@ -70,6 +70,8 @@ class Subsampled(Solver):
     fraction : float, default 0.5
         Part of the samples, 0 < fraction <= 1, drawn without replacement; at least 2 samples. 1 means all samples, and
         gives the same bits as the solver alone.
+    nu : float or None, default None
+        Outlier fraction that the solver is given, as a tuner chooses it; None: that of the solver.
 
     Raises
     ------
@@ -89,6 +91,7 @@ class Subsampled(Solver):
 
     name: ClassVar[str] = "subsampled"
     synonyms: ClassVar[tuple[str, ...]] = ("fsvc", "random_subset")
+    tunable: ClassVar[frozenset[str]] = frozenset({"nu"})
 
     solver: Solver = attrs.field(
         factory=partial(_as_solver, "svdd"),
@@ -96,6 +99,7 @@ class Subsampled(Solver):
         metadata={"invalid": ("ridge", "nmf", 3, {"C": 1.0})},
     )
     fraction: float = real(0.5, above=0.0, at_most=1.0)
+    nu: float | None = real(None, above=0.0, at_most=1.0, optional=True)
 
     @property
     def paths(self) -> Mapping[type[Space], Path]:
@@ -114,8 +118,8 @@ def _prepare(solver: Subsampled, space: Any, task: Task, rng: Rng) -> Prepared:
     """The solver prepared on the part."""
     index = solver.drawn(space.n, rng)
     part = space if len(index) == space.n else space.take(index)
-    inner = solver.solver.prepare(part, Task(len(index), task.n_clusters), rng)
-    return PreparedSubsampled(inner, len(index))
+    inner = solver.solver if solver.nu is None else solver.solver.with_parameters(nu=solver.nu)
+    return PreparedSubsampled(inner.prepare(part, Task(len(index), task.n_clusters), rng), len(index))
 
 
 @final

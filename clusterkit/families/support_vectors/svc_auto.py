@@ -20,6 +20,10 @@ from clusterkit.families.support_vectors._svc_search import (
     SvcRuns,
     least_size,
 )
+from clusterkit.families.support_vectors.complete_graph import CompleteGraph
+from clusterkit.families.support_vectors.lmsvc import Lmsvc
+from clusterkit.families.support_vectors.subsampled import Subsampled
+from clusterkit.families.support_vectors.svdd import Svdd
 from clusterkit.families.support_vectors.tuning import is_open
 from clusterkit.numerics.selection import sample_rows
 
@@ -65,8 +69,6 @@ class SvcAuto(Tuner):
         label of the nearest of them, with a warning; `resolved_` then has `fitted_rows`, and `far_rows`, the number of
         rows farther from the sample than its rows are from each other, where a small class may have been missed.
         None sets no limit.
-    max_seconds : float or None, default None
-        Time limit for the search, an emergency brake: only with it can a result depend on the speed of the machine.
     n_clusters : int or None, default None
         Number of clusters asked for: if any partition has it, only such partitions are compared. A fit sets it from
         its own `n_clusters`.
@@ -94,6 +96,9 @@ class SvcAuto(Tuner):
 
     If `gamma` (or `sigma`) is set, nothing is run: `nu` is 0.2. If `nu` or `C` is set, only bandwidths are searched.
 
+    Solvers that draw (`subsampled`, `lmsvc`) get the values that `svdd` with `complete_graph` has, since their own
+    partitions vary from one bandwidth to the next; and are fitted to all rows, however many these are.
+
     References
     ----------
     Ben-Hur, Horn, Siegelmann, Vapnik (2001), Support vector clustering, JMLR 2, section 4: bandwidths over which the
@@ -107,8 +112,9 @@ class SvcAuto(Tuner):
     max_rows: int = params.integer(2000, at_least=2)
     exact_rows: int = params.integer(500, at_least=0)
     max_work: int | None = params.integer(10_000_000_000, at_least=1, at_most=params.MOST_WORK, optional=True)
-    max_seconds: float | None = params.real(None, above=0.0, optional=True)
     n_clusters: int | None = params.integer(None, at_least=1, optional=True)
+
+    saved_before: ClassVar[frozenset[str]] = frozenset({"max_seconds"})  # with it a choice depended on the machine
 
     def for_clusters(self, n_clusters: int | None) -> SvcAuto:
         """Set `n_clusters` where it is None."""
@@ -118,17 +124,22 @@ class SvcAuto(Tuner):
         """The stages with bandwidth, outlier fraction and least size filled in where they were open."""
         begin = time.monotonic()
         open_names = {
-            slot: tuple(name for name, others in INSTEAD.items() if is_open(stage, name, *others))
+            slot: tuple(
+                name
+                for name, others in INSTEAD.items()
+                if is_open(stage, name) and is_open(getattr(stage, "solver", stage), name, *others)
+            )
             for slot, stage in stages.items()
         }
-        if not any(open_names.values()):
+        # their domains vary with what is drawn, so that no partition of theirs would last
+        draws = isinstance(stages["solver"], Lmsvc | Subsampled)
+        if not any(open_names.values()) or (draws and not open_names["featuremap"]):
             return Tuned(dict(stages), {"rule": "every parameter is set: nothing to decide", "runs": 0})
         rows = sample_rows(len(X), self.max_rows, rng)
         if "gamma" in open_names["featuremap"]:
-            runs = SvcRuns.of(stages, X, rows, self.exact_rows, rng)
-            end = None if self.max_seconds is None else begin + self.max_seconds
-            open_nu = "nu" in open_names["solver"]
-            choice = SvcAutoSearch(runs, open_nu, self.n_clusters, self.max_work, end).choice()
+            searched = {**stages, "solver": Svdd(), "labeler": CompleteGraph()} if draws else stages
+            runs = SvcRuns.of(searched, X, rows, self.exact_rows, rng)
+            choice = SvcAutoSearch(runs, draws or "nu" in open_names["solver"], self.n_clusters, self.max_work).choice()
         else:
             facts = {"rule": "gamma is set: fixed outlier fraction", "runs": 0}
             choice = SvcAutoChoice(math.nan, DEFAULT_FRACTION, least_size(len(rows)), facts)
@@ -140,7 +151,7 @@ class SvcAuto(Tuner):
         }
         facts = {**choice.facts, "rows": len(rows), "seconds": round(time.monotonic() - begin, 3)}
         costs_too_much = self.max_work is not None and FIT_PASSES * choice.support * len(X) ** 2 > self.max_work
-        if len(rows) == len(X) or not costs_too_much or not facts["runs"]:
+        if len(rows) == len(X) or draws or not costs_too_much or not facts["runs"]:
             return Tuned(tuned, facts, choice.interrupted)
         warnings.warn(
             f"tuner 'svc_auto': a fit of all {len(X)} rows would exceed max_work={self.max_work:g} kernel evaluations. "

@@ -19,6 +19,7 @@ density-based clustering.
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, ClassVar, NamedTuple, final
 
 import attrs
@@ -26,11 +27,11 @@ import numpy as np
 
 from clusterkit._typing import Array, Counts, Indices, Labels, Mask, Rng
 from clusterkit.contracts import Labeler, Labeling, Task
-from clusterkit.contracts.labelings import NOISE, by_appearance
+from clusterkit.contracts.labelings import NOISE, by_appearance, cluster_sizes
 from clusterkit.contracts.links import LinkedGroups
 from clusterkit.contracts.outcomes import Outcome, Tree
 from clusterkit.contracts.params import choice, flag, integer, real
-from clusterkit.errors import InvalidData
+from clusterkit.errors import ClusterkitWarning, InvalidData
 from clusterkit.numerics.selection import distinct_rows
 from clusterkit.numerics.shapes import array, scalar
 from clusterkit.numerics.spanning_trees.tree import births, edge_masses, least_side, nearest_first
@@ -367,7 +368,8 @@ class Genie(Labeler[Tree]):
     The paper uses the Euclidean tree, ``n_neighbors=1`` of the solver `mst`. Unlike for the other labelers of trees,
     the labels depend on the order of the samples where distances tie, because edges of equal length must be taken one
     after the other: of equal ones that between the lowest rows. Equal samples are one cluster from the start, and a
-    `ClusterkitWarning` tells if there are fewer distinct ones than clusters. Clusters are numbered by first
+    `ClusterkitWarning` tells if there are fewer distinct ones than clusters, and another one if the edges that are
+    longest and those of largest mass part the same large clusters of other sizes. Clusters are numbered by first
     appearance; new rows get the label of the nearest sample. O(n log n) after the tree.
 
     References
@@ -395,6 +397,18 @@ class Genie(Labeler[Tree]):
             first, inverse = distinct_rows(outcome.rows)
             first_equal = first[inverse]
         labels = by_appearance(genie(linked.merges, first_equal, task.k, self.gini, linked.parts))
+        n = len(labels)
+        plain = by_appearance(components(linked.merges, np.arange(n - 1) >= n - task.k))
+        sizes = cluster_sizes(plain)
+        even = (plain == labels).all() or min(sizes.values()) < least_side(n)
+        if not even and np.array_equal(MassCut().label(outcome, space, task, rng).labels, plain):
+            warnings.warn(
+                f"labeler 'genie': the {task.k - 1} longest edges of the tree part clusters of "
+                f"{', '.join(map(str, sorted(sizes.values(), reverse=True)))} rows, and gini={self.gini:g} does not "
+                "allow sizes as uneven; recipe 'mass-cut' does, and a larger labeler__gini may",
+                ClusterkitWarning,
+                stacklevel=2,
+            )
         labels = linked.kept_apart("labeler 'genie'", labels, outcome.rows, task.k)
         return Labeling(labels, NearestRow.of(outcome, labels))
 

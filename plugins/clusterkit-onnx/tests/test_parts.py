@@ -146,11 +146,6 @@ class TestErrors:
         with pytest.raises(NotExportable, match=r"labeler 'complete_graph': DomainPredictor has no ONNX form\."):
             to_onnx(model)
 
-    def test_a_search_that_auto_chose(self):
-        model = Auto(pool=["fsvc"], random_state=0).fit(X)
-        with pytest.raises(NotExportable, match="recipe 'fsvc': BasinPredictor has no ONNX form"):
-            to_onnx(model)
-
     def test_another_estimator(self):
         with pytest.raises(NotExportable, match="ConsensusClustering has no ONNX form"):
             to_onnx(ConsensusClustering(n_members=3, random_state=0).fit(X))

@@ -6,17 +6,14 @@ import platform
 import re
 import warnings
 
-import numpy as np
 import pytest
 from clusterkit_papers import record, record_missing, recording, reproduction
-from clusterkit_papers.fits import ended_by_limits, without_warnings
+from clusterkit_papers.fits import without_warnings
 from clusterkit_papers.jobs import Cell, Job, Measurements
 from clusterkit_papers.journals import Journal
 from clusterkit_papers.records import Record, Surroundings, record_path
-from clusterkit_papers.reproduction import LIMITED, run_jobs
 from clusterkit_papers.summary import closing_line, printed_order, standing
 
-from clusterkit import recipe
 from clusterkit.errors import ClusterkitWarning, InvalidData, InvalidParameter, UnknownName
 
 SURROUNDINGS = Surroundings("2026-01-31", "a processor", 2, 0.5, {"python": "3.11"})
@@ -40,13 +37,6 @@ def job(row, values, calls):
 
 def press():
     raise KeyboardInterrupt
-
-
-def limited():
-    with without_warnings():
-        warnings.warn("labeler 'x': the search was ended after max_seconds=1", ClusterkitWarning, stacklevel=1)
-        warnings.warn("two clusters are empty", ClusterkitWarning, stacklevel=1)
-    return Measurements([{"error": 3.0, "seconds": 1.0}])
 
 
 def test_a_record_comes_back(tmp_path):
@@ -178,26 +168,9 @@ def test_seconds_before_an_interrupt_count(tmp_path):
     assert wall >= 200
 
 
-def test_what_a_time_limit_ended_has_no_value():
-    rows = {row["row"]: row for row in run_jobs("emmc-table3", [job("a", limited, []), job("b", (3.0,), [])])}
-    assert (rows["EMMC: a"]["ours"], rows["EMMC: a"]["verdict"]) == (None, LIMITED)
-    assert rows["EMMC: b"]["ours"] == 3.0
-    assert not ended_by_limits()
-
-
-def test_the_limits_of_the_library_are_recognised():
-    """The brake of a labeler, as the library words it."""
-    X = np.random.default_rng(0).normal(size=(3000, 6))
-    parameters = {"featuremap__gamma": 8.0, "tuner": None, "labeler__max_seconds": 1e-6}
-    with without_warnings():
-        recipe("svc", random_state=0, **parameters).fit(X)
-    assert ended_by_limits()
-
-
 def test_other_warnings_pass_through():
     with pytest.warns(DeprecationWarning, match="old"), without_warnings():
         warnings.warn("old", DeprecationWarning, stacklevel=1)
-    assert not ended_by_limits()
 
 
 VERDICTS = {

@@ -279,15 +279,3 @@ def test_a_fit_whose_labeling_was_interrupted_ends_with_labels():
 def test_it_finds_the_number_of_clusters_itself():
     c = Composition(Rbf(), Svdd(), CompleteGraph(), n_clusters=2)
     assert [problem.slot for problem in problems(c)] == ["n_clusters"]
-
-
-@pytest.mark.parametrize("function", [False, True])
-def test_a_time_limit_warns_and_keeps_the_joins(function):
-    X, domain = three_clusters(300)
-    region = as_function(domain) if function else domain
-    whole = label(region, X)
-    with pytest.warns(ClusterkitWarning, match="was ended after max_seconds=1e-09. Its .* components are used"):
-        part = label(region, X, max_seconds=1e-9)
-    assert not part.interrupted
-    assert refines(part.labels, whole.labels)
-    assert label(region, X, max_seconds=1e9).labels.tolist() == whole.labels.tolist()

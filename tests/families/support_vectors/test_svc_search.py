@@ -79,24 +79,6 @@ def test_a_budget_cuts_the_widths_that_are_farthest_off(monkeypatch):
     assert [abs(row - order[0]) for row in order] == sorted(abs(row - order[0]) for row in order)
 
 
-def test_a_time_limit_is_an_emergency_brake(monkeypatch):
-    X, _ = blobs(60)
-    with pytest.warns(ClusterkitWarning, match="ended by max_seconds after .* speed of the machine"):
-        tuned = tune(X, max_seconds=1e-9)
-    assert tuned.facts["ended"] == "max_seconds"
-    assert tuned.stages["featuremap"].gamma > 0
-    assert SvcAuto().max_seconds is None
-
-
-def test_the_recipe_sets_no_time_limit():
-    parameters = recipe("svc").get_params()
-    assert {name: value for name, value in parameters.items() if name.endswith("max_seconds")} == {
-        "labeler__max_seconds": None, "tuner__max_seconds": None,
-    }  # fmt: skip
-    assert parameters["labeler__max_work"] > 0
-    assert parameters["tuner__max_work"] > 0
-
-
 def test_a_labeling_that_a_budget_cut_is_marked():
     X = np.random.default_rng(0).normal(size=(200, 2))
     with pytest.warns(ClusterkitWarning, match="max_work=1"):

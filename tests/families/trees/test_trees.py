@@ -267,3 +267,14 @@ def test_hdbscan_and_genie_run_on_the_edges_to_few_neighbours():
         model = recipe(name, n_clusters=4, solver__edges=10, metric="cosine").fit(X)
         assert adjusted_rand_score(y, model.labels_) == 1.0
         np.testing.assert_array_equal(model.predict(X), model.labels_)
+
+
+def test_clusters_that_genie_cuts_are_told_with_the_recipe_that_finds_them():
+    """The data of genieclust's issue 91; of even sizes nothing is said."""
+    sizes, centers = (1000, 100, 100), [(0, 0), (8, 8), (-8, 8)]
+    X, y = make_blobs(sizes, centers=centers, cluster_std=0.3, random_state=4)
+    with pytest.warns(ClusterkitWarning, match="clusters of 1000, 100, 100 rows, .*'mass-cut'"):
+        labels = recipe("genie", n_clusters=3).fit(X).labels_
+    assert adjusted_rand_score(y, labels) < 0.2
+    assert adjusted_rand_score(y, recipe("mass-cut", n_clusters=3).fit(X).labels_) == 1.0
+    recipe("genie", n_clusters=3).fit(make_blobs((100, 100, 100), centers=centers, random_state=4)[0])

@@ -25,7 +25,6 @@ __all__ = [
     "TimedFit",
     "averaged",
     "best_by_labels",
-    "ended_by_limits",
     "fit_recipe",
     "judge",
     "judged_fit",
@@ -39,13 +38,6 @@ T = TypeVar("T")
 
 DEGREES = (8.0, 12.0, 18.0, 25.0, 35.0, 50.0, 100.0, 150.0)
 """Degrees of freedom that known classes may choose from, in rows that say so; the recipe emmc has 12."""
-
-
-LIMIT = r"(?s).*(max_seconds|time limit)"
-"""Regular expression of the warning of a search that a time limit ended."""
-
-_LIMITS: list[str] = []
-"""The warnings of time limits that `ended_by_limits` has not handed on yet."""
 
 
 @attrs.frozen(eq=False)
@@ -69,32 +61,14 @@ class TimedFit(Generic[T]):
 
 @contextmanager
 def without_warnings() -> Iterator[None]:
-    """Ignore the warnings of clusterkit, but count those that say that a time limit ended a search.
+    """Ignore the warnings of clusterkit.
 
     Parameter grids of the papers contain empty domains, vanishing features and single clusters on purpose; the row
-    of the table shows what came of them. A value that a time limit decided belongs to the machine, not to the method:
-    `ended_by_limits` hands such warnings to the table, which has no value there.
+    of the table shows what came of them.
     """
     with warnings.catch_warnings():
-        shown = warnings.showwarning
-
-        def keep(message: Any, category: type[Warning], *where: Any, **more: Any) -> None:
-            if issubclass(category, ClusterkitWarning):
-                _LIMITS.append(str(message))
-            else:
-                shown(message, category, *where, **more)
-
-        warnings.showwarning = keep
         warnings.simplefilter("ignore", ClusterkitWarning)
-        warnings.filterwarnings("always", LIMIT, ClusterkitWarning)
         yield
-
-
-def ended_by_limits() -> list[str]:
-    """The warnings of time limits since the last call."""
-    warned = list(_LIMITS)
-    _LIMITS.clear()
-    return warned
 
 
 def timed_fit(fit: Callable[[], T]) -> TimedFit[T]:

@@ -12,7 +12,6 @@ from typing import Any
 from clusterkit.errors import ClusterkitWarning, InvalidParameter, UnknownName, nearest_names
 from clusterkit.samples.limits import Report, notify
 from clusterkit_papers.datasets import DatasetNotFound
-from clusterkit_papers.fits import ended_by_limits
 from clusterkit_papers.jobs import QUICK_PART, Cell, Job, Measurements, NotRun, Plan
 from clusterkit_papers.journals import Journal
 from clusterkit_papers.printed_tables import Printed, catalogue, printed
@@ -25,9 +24,6 @@ UNDEFINED = "not defined for the labels found"
 
 UNPLANNED = "not run"
 """Verdict of a printed cell that no job fills, where the printed table does not say why."""
-
-LIMITED = "not run: a time limit ended a fit, and its values would be those of the machine"
-"""Verdict where a search was ended by the clock."""
 
 MISSING = {
     "slow": "not run: the paper has none either, too slow",
@@ -153,10 +149,7 @@ def run_jobs(
                 rows += [(job.printed_row, row) for row in journal.rows[job.key]]
                 done = start + job.units
                 continue
-            ended_by_limits()  # clears the warnings of an earlier job that failed
-            measurements = job.run(step)
-            limits = ended_by_limits()
-            filled = _without(table, job, LIMITED) if limits else _rows(table, job, measurements, bool(whole))
+            filled = _rows(table, job, job.run(step), bool(whole))
             rows += [(job.printed_row, row) for row in filled]
             if journal is not None:
                 journal.add(job.key, filled)
