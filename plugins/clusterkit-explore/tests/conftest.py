@@ -101,7 +101,7 @@ def start(
     folder: Path, path: Path, recipe: str, n_clusters: Any, takes_number: bool
 ) -> tuple[Client, Callable[[], None]]:
     """A server with its first fit, and what ends it."""
-    method = Method(recipe, n_clusters, takes_number, (), 0, ["-r", recipe])
+    method = Method(recipe, n_clusters, takes_number, (), 0, [])
     files = Files(str(folder / "labels.csv"), str(folder / "model.clusterkit"))
     session = Session(read_table(path), Preparation(), method, files, str(path))
     server = Server(session)

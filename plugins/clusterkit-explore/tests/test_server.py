@@ -102,7 +102,7 @@ def test_only_json_of_a_known_form_is_taken(shared):
         ({"kind": "name", "clusters": [0], "name": " "}, "a name is a text"),
         ({"kind": "name", "clusters": [0], "name": "a\nb"}, "on one line"),
         ({"kind": "name", "clusters": [0], "name": "a" * 81}, "at most 80"),
-        ({"kind": "together", "rows": [1]}, "select 2 to 50 rows, not 1"),
+        ({"kind": "together", "rows": [1]}, "select 2 to 50 rows, or rows and one cluster, not 1 and 0"),
         ({"kind": "together", "rows": [0, 1]}, "no row 0; rows are counted 1..60"),
         ({"kind": "apart", "rows": [1, 61]}, "no row 61"),
         ({"kind": "leave_out", "columns": ["c"]}, "columns of the table"),
@@ -135,7 +135,10 @@ def test_split_makes_two_clusters_and_leaves_the_others(client):
     state = client.post("say", kind="split", clusters=[1], answer=1)
     assert state["next"] == "4"
     numbers = [each["number"] for each in client.fit()["clusters"]]
-    assert [each["fitted"] for each in client.get("state")["statements"]] == [True, True]
+    state = client.get("state")
+    assert [each["fitted"] for each in state["statements"]] == [True, True]
+    assert not state["stale"]
+    assert client.post("undo", id=1)["stale"]
     assert len(numbers) == 4
     assert (client.rows_of(0), client.rows_of(2)) == (before[0], before[2])
 
@@ -163,6 +166,19 @@ def test_rows_that_belong_together_or_not(client):
     client.post("undo", id=1)
     client.fit()
     assert len({each["cluster"] for each in (client.get(f"row/{one}"), client.get(f"row/{other}"))}) == 2
+
+
+def test_rows_that_belong_to_a_cluster_or_not(client):
+    row = min(client.rows_of(0))
+    assert client.post("say", kind="together", rows=[row], clusters=[0, 1], answer=1)["status"] == 400
+    state = client.post("say", kind="together", rows=[row], clusters=[1], answer=1)
+    assert state["statements"][0]["text"] == f"row {row} belongs to cluster 1"
+    client.fit()
+    assert client.get(f"row/{row}")["cluster"] == 1
+    client.post("undo", id=1)
+    client.post("say", kind="apart", rows=[row], clusters=[0], answer=2)
+    client.fit()
+    assert client.get(f"row/{row}")["cluster"] != 0
 
 
 def test_columns_and_numbers(client, hostile):

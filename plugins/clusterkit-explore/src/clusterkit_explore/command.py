@@ -9,6 +9,7 @@ import click
 from clusterkit.cli import console, early, models, options, outputs
 from clusterkit.cli import data as source
 from clusterkit.cli.failures import BadInput
+from clusterkit.cli.fit import is_large
 from clusterkit.cli.options import NUMBER, check_number, estimator
 from clusterkit.contracts.arguments import NumberLike
 
@@ -21,7 +22,7 @@ Examples:
 """
 """Examples below the help; the backspace keeps click from rewrapping them."""
 
-OF_THE_PAGE = frozenset({"clusters", "labels_file", "model_file", "port"})
+OF_THE_PAGE = frozenset({"name", "clusters", "labels_file", "model_file", "port"})
 """Parameters that `clusterkit fit` does not have, or that the page decides."""
 
 
@@ -63,6 +64,10 @@ def explore(
         raise BadInput(f"{labels_file}: clusters and their names can be .csv, .tsv or .txt, each also .gz")
     models.check(model_file)
     name = early.check(data, name, settings)
+    if is_large(data):
+        raise BadInput(
+            f"{data} is too large to be read at once, and a page needs all rows in memory: take a sample of them"
+        )
     model = estimator(name, clusters, seed, settings)
     check_number(name, model, clusters)
     try:

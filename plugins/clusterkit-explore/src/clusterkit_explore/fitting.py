@@ -28,7 +28,7 @@ from clusterkit.profiles import Profile
 from clusterkit.report import make_report
 from clusterkit.tables import Preparation, Table
 
-__all__ = ["Answer", "Task", "work"]
+__all__ = ["ANCHORS", "Answer", "Task", "work"]
 
 Numbers = NDArray[np.intp]
 
@@ -40,6 +40,9 @@ DOUBTFUL = 12
 
 TYPICAL = 3
 """Rows that stand for a cluster, or for a half of it."""
+
+ANCHORS = 10
+"""Rows that hold a cluster where others are joined or split, the first of which are those that are shown."""
 
 MOST_COLUMNS = 8
 """Columns of the rows that are listed."""
@@ -113,14 +116,15 @@ class Answer:
 
 def work(task: Task, pipe: Connection) -> None:
     """Fit, and send pairs of a word and a value: "progress", "answer", "report", or "error" with its sentence."""
-    logger = logging.getLogger("clusterkit")
-    logger.addHandler(_Progress(pipe))
+    logger, handler = logging.getLogger("clusterkit"), _Progress(pipe)
+    logger.addHandler(handler)
     logger.setLevel(logging.DEBUG)
     try:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", clusterkit.ClusterkitWarning)
             model: Any = estimator(task.recipe, task.n_clusters, task.seed, task.settings)
             X = fit_prepared(model, task.table, task.preparation, task.links)
+        logger.removeHandler(handler)
         pipe.send(("progress", "describing the clusters"))
         notes = dict.fromkeys(str(each.message) for each in caught)
         with warnings.catch_warnings():
@@ -147,7 +151,7 @@ class _Progress(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         if time.monotonic() - self.last > 0.2:
             self.last = time.monotonic()
-            self.pipe.send(("progress", record.getMessage()))
+            self.pipe.send(("progress", record.getMessage().partition(", objective")[0]))
 
 
 def _numbered(model: Any, earlier: Numbers | None) -> tuple[Any, Mapping[int, int]]:
@@ -166,8 +170,8 @@ def _answer(
 ) -> Answer:
     profile = clusterkit.profile(numbered, task.table, random_state=task.seed)
     labels = numbered.labels_
-    typical = {label: rows.tolist() for label, rows in clusterkit.representatives(labels, X, TYPICAL).items()}
-    shown = _shown(task, numbered, X, profile, [row for rows in typical.values() for row in rows], notes)
+    typical = {label: rows.tolist() for label, rows in clusterkit.representatives(labels, X, ANCHORS).items()}
+    shown = _shown(task, numbered, X, profile, [row for rows in typical.values() for row in rows[:TYPICAL]], notes)
     return Answer(labels, numbers, pickle.dumps(model), typical, _halves(X, labels, task.seed), shown)
 
 
@@ -197,7 +201,8 @@ def _shown(
             strength[feature.column] = max(strength.get(feature.column, 0.0), feature.strength)
     columns = sorted(strength, key=lambda name: -strength[name])[:MOST_COLUMNS]
     left_out = model.preparation_.left_out
-    confidence = getattr(model, "confidence_", np.nan)
+    # with links the answer is that of people in part, and no agreement of methods says how likely it is
+    confidence = getattr(model, "confidence_", np.nan) if task.links is None else np.nan
     choice = model.resolved_.get("auto", {}).get("recipe") or task.recipe
     return {
         "method": choice,

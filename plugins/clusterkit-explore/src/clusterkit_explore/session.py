@@ -55,7 +55,7 @@ class Method:
         Values of ``--set``.
     seed : int
     words : sequence of str
-        Options of ``clusterkit fit`` that say the same, but for the number and the files.
+        Options of ``clusterkit fit`` that say the same, but for recipe, number and files.
     """
 
     recipe: str
@@ -91,9 +91,9 @@ class Session:
         self._fitted: frozenset[int] = frozenset()
         self._answer: Answer | None = None
         self._answers = 0
-        self._first = 0
         self._report: str | None = None
         self._reports = 0
+        self._method_of_first = ""
         self._saved = ""
         self._error = ""
         self._text = ""
@@ -116,12 +116,13 @@ class Session:
                 "seconds": round(time.monotonic() - self._began) if self._process is not None else 0,
                 "error": self._error,
                 "saved": self._saved,
+                "stale": self._answer is not None and self._to_fit() != self._fitted,
                 "statements": [
                     {"id": key, "text": each.text, "fitted": key in self._fitted or each.name is not None}
                     for key, each in self._statements.items()
                 ],
                 "names": {str(number): name for number, name in names.items()},
-                "next": _number_in_words(self._number()),
+                "next": _number_in_words(self._plan()[1]),
                 "takes_number": self._method.takes_number,
                 "command": self.command(),
                 "links": len(self._links()),
@@ -171,8 +172,8 @@ class Session:
     def command(self) -> str:
         """The command that gives the clusters of the next fit without the page; ``links.csv`` is `links_table`."""
         with self._lock:
-            number = self._number()
-            words = ["clusterkit", "fit", self._source, *self._method.words]
+            recipe, number = self._plan()
+            words = ["clusterkit", "fit", self._source, "-r", recipe, *self._method.words]
             if number is not None:
                 words += ["-k", _number_in_words(number)]
             for name in self._left_out():
@@ -188,7 +189,7 @@ class Session:
         """Add a statement; its clusters are those of the answer that the window showed."""
         with self._lock:
             answer = self._present()
-            if words.get("kind") in ("join", "split", "name") and words.get("answer") != self._answers:
+            if words.get("clusters") and words.get("answer") != self._answers:
                 raise Refused("the clusters have changed since; look at them again", 409)
             each = statement(words, answer, self._table.names)
             if each.number is not None and not self._method.takes_number:
@@ -215,8 +216,7 @@ class Session:
             task = Task(
                 self._table,
                 self._prepared(),
-                self._method.recipe,
-                self._number(),
+                *self._plan(),
                 self._method.settings,
                 self._method.seed,
                 # errors count rows from 1 too
@@ -226,11 +226,11 @@ class Session:
             )
             pipe, end = CONTEXT.Pipe(duplex=False)
             self._process = CONTEXT.Process(target=work, args=(task, end), daemon=True)
-            self._error, self._saved, self._text, self._began = "", "", "starting", time.monotonic()
+            self._error, self._saved, self._text, self._began = "", "", "fitting", time.monotonic()
             self._fitting = True
             self._process.start()
             end.close()
-            arguments = (self._process, pipe, frozenset(self._statements))
+            arguments = (self._process, pipe, self._to_fit())
             threading.Thread(target=self._follow, args=arguments, daemon=True).start()
 
     def stop(self) -> None:
@@ -274,20 +274,34 @@ class Session:
     def _names(self) -> dict[int, str]:
         return dict(each.name for each in self._statements.values() if each.name is not None)
 
+    def _to_fit(self) -> frozenset[int]:
+        """The statements that the clusters depend on."""
+        return frozenset(key for key, each in self._statements.items() if each.name is None)
+
     def _links(self) -> list[tuple[int, int, int]]:
         statements = tuple(self._statements)
         if self._linked[0] != statements:  # a page asks again and again
-            self._linked = statements, links_of(list(self._statements.values()))
+            self._linked = statements, links_of(list(self._statements.values()), self._number())
         return self._linked[1]
 
     def _left_out(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(name for each in self._statements.values() for name in each.columns))
 
+    def _plan(self) -> tuple[str, NumberLike]:
+        """Recipe and number of the next fit.
+
+        Links keep `auto` from judging columns one by one, so that it would change to other methods; where a mixture of
+        columns was its answer, it stays one.
+        """
+        recipe, number = self._method.recipe, self._number()
+        by_columns = recipe == "auto" and self._method_of_first == "mixture" and not self._method.settings
+        if by_columns and self._links():
+            return "mixture", number if isinstance(number, int) else len(self._present().numbers)
+        return recipe, number
+
     def _number(self) -> NumberLike:
-        method = self._method
-        if not method.takes_number:
-            return method.n_clusters
-        return number_after(list(self._statements.values()), method.n_clusters, self._first)
+        wanted = self._method.n_clusters
+        return number_after(list(self._statements.values()), wanted) if self._method.takes_number else wanted
 
     def _prepared(self) -> Preparation:
         """The preparation without the columns that are left out, which have no other use then."""
@@ -315,7 +329,7 @@ class Session:
                     self._answer, self._fitted, self._report = value, statements, None
                     self._answers += 1
                     self._fitting = False
-                    self._first = self._first or len(value.numbers)
+                    self._method_of_first = self._method_of_first or str(value.shown["method"])
                 elif word == "report":
                     self._report = value
                     self._reports = self._answers

@@ -9,7 +9,7 @@ import attrs
 import numpy as np
 
 from clusterkit.contracts.arguments import NumberLike
-from clusterkit_explore.fitting import Answer
+from clusterkit_explore.fitting import ANCHORS, Answer
 
 __all__ = ["MOST_ROWS", "Refused", "Statement", "links_of", "number_after", "statement"]
 
@@ -39,11 +39,13 @@ class Statement:
     text : str
     links : tuple of (int, int, int)
         Rows from 0, and 1 together or -1 apart.
-    anchors : tuple of int
-        A row of each cluster that there should be then. They are apart as long as nothing says otherwise: without them
-        a method with a random start may join what nobody wanted joined.
+    anchors : tuple of tuple of int
+        Rows of each cluster that there should be then. Those of a cluster are together and those of several apart, as
+        long as nothing says otherwise: without them a method may join, or take apart, what nobody spoke of.
     change : int
         By how much the number of clusters changes.
+    clusters : int
+        The number of clusters before.
     number : int or None
         The number of clusters from here on.
     columns : tuple of str
@@ -54,44 +56,58 @@ class Statement:
 
     text: str
     links: tuple[Link, ...] = ()
-    anchors: tuple[int, ...] = ()
+    anchors: tuple[tuple[int, ...], ...] = ()
     change: int = 0
+    clusters: int = 0
     number: int | None = None
     columns: tuple[str, ...] = ()
     name: tuple[int, str] | None = None
 
 
-def number_after(statements: Sequence[Statement], wanted: NumberLike, first: int) -> NumberLike:
-    """The number of clusters of the next fit; joins and splits count from the `first` answer, or the last number."""
+def number_after(statements: Sequence[Statement], wanted: NumberLike) -> NumberLike:
+    """The number of clusters of the next fit; where none was wanted, the first join or split counts from its answer."""
     number = wanted
     for each in statements:
         if each.number is not None:
             number = each.number
         elif each.change:
-            number = max(1, (number if isinstance(number, int) else first) + each.change)
+            number = max(1, (number if isinstance(number, int) else each.clusters) + each.change)
     return number
 
 
-def links_of(statements: Sequence[Statement]) -> list[Link]:
-    """All links of some statements: those that they say, and anchors apart, unless later words are against that.
+def links_of(statements: Sequence[Statement], number: NumberLike) -> list[Link]:
+    """All links of some statements: those that they state, and of their anchors those that nothing later is against.
 
-    They are after a join of their clusters, and after a number of clusters.
+    That is a later link, a later number of clusters, or a `number` that is too small for them. Where columns are left
+    out later, a few rows of each cluster hold it, and the others may move.
     """
     links = [link for each in statements for link in each.links]
-    group: dict[int, int] = {}
+    begin = max((place + 1 for place, each in enumerate(statements) if each.number is not None), default=0)
+    held: list[int] = []
+    most = None
+    for each in reversed(statements[begin:]):
+        most = ANCHORS if each.columns else most
+        firsts = [rows[0] for rows in each.anchors]
+        more = [link for rows in each.anchors for link in _chain(rows[:most], 1)]
+        more += [(i, j, -1) for i, j in combinations(firsts, 2)]
+        groups = _groups([*links, *more])
+        fits = not isinstance(number, int) or len({groups[row] for row in (*held, *firsts)}) <= number
+        if more and fits and all(sign > 0 or groups[i] != groups[j] for i, j, sign in (*links, *more)):
+            links += more
+            held += firsts
+    return list(dict.fromkeys(links))
 
-    def root(row: int) -> int:
-        while group.get(row, row) != row:
-            row = group[row]
-        return row
 
-    for i, j, sign in links:
-        if sign > 0:
-            group[root(i)] = root(j)
-    apart = dict.fromkeys((i, j) for i, j, sign in links if sign < 0)
-    last = max((place for place, each in enumerate(statements) if each.number is not None), default=-1)
-    pairs = (pair for each in statements[last + 1 :] for pair in combinations(each.anchors, 2))
-    return links + [(i, j, -1) for i, j in dict.fromkeys(pairs) if root(i) != root(j) and (i, j) not in apart]
+def _groups(links: Sequence[Link]) -> list[int]:
+    """The group of each row, up to the last one with a link: rows that belong together have one."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    n = 1 + max((row for link in links for row in link[:2]), default=-1)
+    pairs = np.array([link[:2] for link in links if link[2] > 0], dtype=np.intp).reshape(-1, 2)
+    graph = coo_array((np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=(n, n))
+    groups: list[int] = connected_components(graph, directed=False)[1].tolist() if n else []
+    return groups
 
 
 def statement(words: Mapping[str, object], answer: Answer, columns: Sequence[str]) -> Statement:
@@ -112,21 +128,9 @@ def statement(words: Mapping[str, object], answer: Answer, columns: Sequence[str
     """
     kind = words.get("kind")
     if kind in ("join", "split", "name"):
-        clusters = _whole_numbers(words, "clusters")
-        sizes = {label: int((answer.labels == label).sum()) for label in clusters}
-        if missing := [label for label, size in sizes.items() if not size or label < 0]:
-            raise Refused(f"there is no cluster {missing[0]}")
-        return _of_clusters(str(kind), clusters, words, answer)
+        return _of_clusters(str(kind), _clusters(words, answer), words, answer)
     if kind in ("together", "apart"):
-        rows = [row - 1 for row in _whole_numbers(words, "rows")]
-        if outside := [row for row in rows if not 0 <= row < len(answer.labels)]:
-            raise Refused(f"there is no row {outside[0] + 1}; rows are counted 1..{len(answer.labels)}")
-        if not 2 <= len(rows) <= MOST_ROWS:
-            raise Refused(f"select 2 to {MOST_ROWS} rows, not {len(rows)}")
-        named = _listed([row + 1 for row in rows])
-        if kind == "together":
-            return Statement(f"rows {named} belong together", tuple(_chain(rows, 1)))
-        return Statement(f"rows {named} do not belong together", tuple((i, j, -1) for i, j in combinations(rows, 2)))
+        return _of_rows(kind == "together", _clusters(words, answer), words, answer)
     if kind == "leave_out":
         names = words.get("columns")
         if not isinstance(names, list) or not names or not all(name in columns for name in names):
@@ -141,13 +145,16 @@ def statement(words: Mapping[str, object], answer: Answer, columns: Sequence[str
 
 
 def _of_clusters(kind: str, clusters: list[int], words: Mapping[str, object], answer: Answer) -> Statement:
-    others = [rows[0] for label, rows in answer.typical.items() if label not in clusters]
+    typical = {label: rows for label, rows in answer.typical.items() if label not in clusters}
     if kind == "join":
         if len(clusters) < 2:
             raise Refused("select at least two clusters to join")
         rows = np.flatnonzero(np.isin(answer.labels, clusters)).tolist()
         text = f"clusters {_listed(clusters)} are one"
-        return Statement(text, tuple(_chain(rows, 1)), (rows[0], *others), change=1 - len(clusters))
+        # nothing was stated about the other clusters: a wide cluster of two may take most of their rows
+        wholes = {label: np.flatnonzero(answer.labels == label).tolist() for label in typical}
+        others = [tuple(dict.fromkeys([*typical[label], *wholes[label]])) for label in typical]
+        return Statement(text, tuple(_chain(rows, 1)), ((rows[0],), *others), 1 - len(clusters), len(answer.numbers))
     if len(clusters) != 1:
         raise Refused("select one cluster")
     if kind == "name":
@@ -161,7 +168,33 @@ def _of_clusters(kind: str, clusters: list[int], words: Mapping[str, object], an
     named = [_listed([row + 1 for row in half]) for half in (one, other)]
     text = f"cluster {clusters[0]} is two: with rows {named[0]}, and with rows {named[1]}"
     links = (*_chain(one, 1), *_chain(other, 1), (one[0], other[0], -1))
-    return Statement(text, links, (one[0], other[0], *others), change=1)
+    return Statement(text, links, ((one[0],), (other[0],), *map(tuple, typical.values())), 1, len(answer.numbers))
+
+
+def _of_rows(together: bool, clusters: list[int], words: Mapping[str, object], answer: Answer) -> Statement:
+    rows = [row - 1 for row in _whole_numbers(words, "rows")]
+    if outside := [row for row in rows if not 0 <= row < len(answer.labels)]:
+        raise Refused(f"there is no row {outside[0] + 1}; rows are counted 1..{len(answer.labels)}")
+    if not 2 <= len(rows) + len(clusters) <= MOST_ROWS or len(clusters) > 1:
+        raise Refused(f"select 2 to {MOST_ROWS} rows, or rows and one cluster, not {len(rows)} and {len(clusters)}")
+    one = len(rows) == 1
+    verb = ("belongs" if one else "belong") if together else f"{'does' if one else 'do'} not belong"
+    text = f"row{'s' * (not one)} {_listed([row + 1 for row in rows])} {verb} "
+    if clusters:
+        centres = [row for row in answer.typical[clusters[0]] if row not in rows]
+        if not centres:
+            raise Refused(f"no other row stands for cluster {clusters[0]}")
+        links = tuple((centres[0], row, 1 if together else -1) for row in rows)
+        return Statement(f"{text}to cluster {clusters[0]}", links)
+    links = tuple(_chain(rows, 1)) if together else tuple((i, j, -1) for i, j in combinations(rows, 2))
+    return Statement(f"{text}together", links)
+
+
+def _clusters(words: Mapping[str, object], answer: Answer) -> list[int]:
+    clusters = _whole_numbers(words, "clusters")
+    if missing := [label for label in clusters if label not in answer.typical]:
+        raise Refused(f"there is no cluster {missing[0]}")
+    return clusters
 
 
 def _chain(rows: Sequence[int], sign: int) -> Iterator[Link]:
@@ -169,7 +202,7 @@ def _chain(rows: Sequence[int], sign: int) -> Iterator[Link]:
 
 
 def _whole_numbers(words: Mapping[str, object], key: str) -> list[int]:
-    values = words.get(key)
+    values = words.get(key, [])
     if not isinstance(values, list) or not all(type(value) is int for value in values):
         raise Refused(f"{key} is a list of whole numbers")
     return sorted(set(values))

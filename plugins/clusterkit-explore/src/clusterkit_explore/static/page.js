@@ -78,7 +78,10 @@ function mark() {
   if (rows.size) parts.push(`row${rows.size > 1 ? "s" : ""} ${[...rows].join(", ")}`);
   by("selected").textContent = `Selected: ${parts.join("; ")}`;
   by("bar").hidden = !parts.length;
-  const can = { join: clusters.size > 1, split: clusters.size === 1, name: clusters.size === 1, together: rows.size > 1, apart: rows.size > 1 };
+  const one = clusters.size === 1, some = clusters.size ? one && rows.size > 0 : rows.size > 1;
+  const can = { join: clusters.size > 1, split: one, name: one, together: some, apart: some };
+  document.querySelector("[data-say=together]").textContent = one ? "Rows belong to it" : "These belong together";
+  document.querySelector("[data-say=apart]").textContent = one ? "Rows do not" : "These do not";
   for (const one of document.querySelectorAll("[data-say]")) {
     one.disabled = !can[one.dataset.say];
     one.hidden = one.disabled;
@@ -112,6 +115,7 @@ async function show(next) {
   if (state.answer && (!answer || answer.answer !== state.answer)) {
     answer = await ask("answer");
     clear();
+    by("report-section").hidden = true; // that of the earlier clusters
     showAnswer();
   }
   if (state.error) complain(`The fit failed: ${state.error}`);
@@ -120,7 +124,10 @@ async function show(next) {
   by("command").textContent = state.command;
   by("links").parentElement.hidden = !state.links;
   by("number-form").hidden = !state.takes_number;
-  by("fit").disabled = state.fitting;
+  by("fit").disabled = by("again").disabled = state.fitting;
+  by("fit").classList.toggle("main", state.stale);
+  by("stale").hidden = !state.stale;
+  by("again").hidden = Boolean(answer) || state.fitting;
   by("nothing").hidden = state.statements.length > 0;
   by("statements").replaceChildren(...state.statements.map((one) => {
     const item = make("li", one.text, one.fitted ? "" : "new");
@@ -233,6 +240,7 @@ async function poll() {
 }
 
 for (const one of document.querySelectorAll("[data-say]")) one.addEventListener("click", () => say(one.dataset.say));
+by("again").addEventListener("click", () => act("fit"));
 for (const name of ["fit", "stop", "save"]) by(name).addEventListener("click", () => act(name));
 by("clear").addEventListener("click", clear);
 by("report").addEventListener("load", openReport);
