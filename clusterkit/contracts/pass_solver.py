@@ -70,17 +70,17 @@ class Prepared(ABC):
     """Whether starts may be solved in several threads at once: `solve` and `leap` draw nothing and keep nothing."""
 
     @property
-    @abstractmethod
     def resolved(self) -> Mapping[str, object]:
         """Parameters that the preparation decided, for `resolved_`."""
+        return {}
 
     @abstractmethod
     def solve(self, targets: Coded | None, previous: Outcome | None, rng: Rng) -> Outcome:
         """One iteration. `targets` is None for a solver that learns from none."""
 
-    @abstractmethod
     def objective(self, targets: Coded | None, outcome: Outcome) -> Array | None:
         """Objective of ``outcome = solve(targets)``, one value a start, lower is better; None if it has none."""
+        return None
 
     @property
     def objective_factor(self) -> float:

@@ -128,10 +128,6 @@ class _PreparedParis(Prepared):
             return MergeTrees(trees, graph, rows, self.space.transform, status=status)
         return MergeTrees(trees, graph, rows, self.space.coordinates, True, status=status)
 
-    def objective(self, targets: Coded | None, outcome: Outcome) -> Array | None:
-        """None: trees are not compared."""
-        return None
-
 
 SMALLEST_COMMUNITIES, MOST_RESOLUTION = 100, 300.0
 """The communities that are merged have about so many rows: the resolution is n over it, up to the second number."""

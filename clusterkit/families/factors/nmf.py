@@ -340,10 +340,6 @@ class _PreparedNmf(Prepared):
     norm: float
     sets: Indices | None
 
-    @property
-    def resolved(self) -> Mapping[str, Any]:
-        return {}
-
     def objective(self, targets: Coded | None, outcome: Outcome) -> Array | None:
         assert outcome.status is not None
         return np.array([outcome.status.history[-1]])

@@ -8,7 +8,6 @@ these differences, so that an offset of the data costs no digits.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
 from typing import Any, final
 
 import attrs
@@ -248,10 +247,6 @@ class PreparedMachine(Prepared):
     loss: WeightedLoss
     tol: float
     max_iter: int
-
-    @property
-    def resolved(self) -> Mapping[str, Any]:
-        return {}
 
     @property
     def objective_factor(self) -> float:

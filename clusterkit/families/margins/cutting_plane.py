@@ -381,9 +381,24 @@ class CuttingPlaneLoop(Iterations[CuttingPlaneIterate]):
         return W, WP, offset, max(0.0, float(np.einsum("aq,aq->", W, WP)))
 
 
+@attrs.frozen
+class _CuttingPlanes(Solver):
+    """What both solvers have in common."""
+
+    targets: ClassVar[Literal["never", "start", "every_iteration"]] = "start"
+    own_balance: ClassVar[bool] = True
+    has_objective: ClassVar[bool] = True
+    accuracy: ClassVar[float] = GAP_ACCURACY
+
+    C: float = params.real(1.0, above=0)
+    tol: float = params.real(0.01, above=0)
+    cccp_tol: float = params.real(0.001, above=0)
+    max_iter: int = params.integer(100, at_least=1)
+
+
 @final
 @attrs.frozen
-class Cpmmc(Solver):
+class Cpmmc(_CuttingPlanes):
     """The hyperplane with the widest soft margin over all labellings into two classes.
 
     Minimises ``|w|²/2 + (C/n) Σ_i max(0, 1 - |f(x_i)|)``, ``f(x) = w·x + b``, subject to ``|Σ_i f(x_i)| <= l``. The
@@ -433,15 +448,6 @@ class Cpmmc(Solver):
     name: ClassVar[str] = "cpmmc"
     synonyms: ClassVar[tuple[str, ...]] = ("cutting_plane",)
     codings: ClassVar[frozenset[Coding]] = frozenset({Coding.SIGNED})
-    targets: ClassVar[Literal["never", "start", "every_iteration"]] = "start"
-    own_balance: ClassVar[bool] = True
-    has_objective: ClassVar[bool] = True
-    accuracy: ClassVar[float] = GAP_ACCURACY
-
-    C: float = params.real(1.0, above=0)
-    tol: float = params.real(0.01, above=0)
-    cccp_tol: float = params.real(0.001, above=0)
-    max_iter: int = params.integer(100, at_least=1)
 
     @property
     def paths(self) -> Mapping[type[Space], Path]:
@@ -456,7 +462,7 @@ def _prepare(spec: Cpmmc, space: FeatureSpace | KernelSpace, task: Task, rng: Rn
 
 @final
 @attrs.frozen
-class Cpm3c(Solver):
+class Cpm3c(_CuttingPlanes):
     """One output for each cluster such that the largest output of a sample exceeds the next by a soft margin of 1.
 
     Minimises ``Σ_p |w_p|²/2 + (C/n) Σ_i max(0, 1 - (f_z(x_i) - f_r(x_i)))`` where z has the largest and r the next
@@ -511,15 +517,6 @@ class Cpm3c(Solver):
     name: ClassVar[str] = "cpm3c"
     synonyms: ClassVar[tuple[str, ...]] = ("multi_class_cutting_plane",)
     codings: ClassVar[frozenset[Coding]] = frozenset({Coding.ONEHOT})
-    targets: ClassVar[Literal["never", "start", "every_iteration"]] = "start"
-    own_balance: ClassVar[bool] = True
-    has_objective: ClassVar[bool] = True
-    accuracy: ClassVar[float] = GAP_ACCURACY
-
-    C: float = params.real(1.0, above=0)
-    tol: float = params.real(0.01, above=0)
-    cccp_tol: float = params.real(0.001, above=0)
-    max_iter: int = params.integer(100, at_least=1)
     intercept: bool = params.flag(True)
 
     @property

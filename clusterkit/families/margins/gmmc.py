@@ -181,11 +181,6 @@ class PreparedGmmc(Prepared):
     space: KernelSpace
     problem: MaxCutProblem | None
 
-    @property
-    def resolved(self) -> Mapping[str, object]:
-        """Empty: the preparation decides no parameter."""
-        return {}
-
     def objective(self, targets: Coded | None, outcome: Outcome) -> Array | None:
         """``<S, W>`` and the price of margins that fall short."""
         assert outcome.status is not None

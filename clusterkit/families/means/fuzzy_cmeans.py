@@ -441,10 +441,6 @@ class _PreparedFuzzyCMeans(Prepared):
     geometry: FeatureMeans
     iterations: FuzzyIterations
 
-    @property
-    def resolved(self) -> Mapping[str, Any]:
-        return {}
-
     def objective(self, targets: Coded | None, outcome: Outcome) -> Array | None:
         assert outcome.status is not None
         return np.array([outcome.status.history[-1]])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Mapping
-from typing import Any, ClassVar, Literal, final
+from typing import ClassVar, Literal, final
 
 import attrs
 import numpy as np
@@ -150,10 +150,6 @@ class _KernelCentroids(Prepared):
     """k-means in the space of a kernel."""
 
     geometry: KernelMeans
-
-    @property
-    def resolved(self) -> Mapping[str, Any]:
-        return {}
 
     def solve(self, targets: Coded | None, previous: Outcome | None, rng: Rng) -> Scores:
         assert targets is not None

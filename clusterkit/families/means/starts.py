@@ -252,9 +252,32 @@ def _distances_to(space: FeatureSpace | KernelSpace, seed: int) -> tuple[Array, 
     return distances, _noise(space, distances, origin)
 
 
+@attrs.frozen
+class _ByKMeans(Partitioner[FeatureSpace]):
+    """Labels of k-means, on the rows or on their features."""
+
+    reads: ClassVar[str] = "passes"
+    weighted: ClassVar[bool] = True
+
+    n_init: int = integer(10, at_least=1, at_most=MOST_REPEATS)
+    max_iter: int = integer(300, at_least=1)
+
+    def start(self, samples: FeatureSpace, task: Task, rng: Rng) -> Labels | BlockLabels:
+        """Labels of the samples, or a function of blocks by k-means|| where they are many."""
+        if samples.by_blocks:
+            centres = scattered_centres(samples, task.k, rng, self.n_init, task.sample_weight)
+            return NearestOf(centres[0], centres, samples.transform.feature_error)
+        from clusterkit.numerics.lloyd import kmeans
+
+        seed = int(rng.integers(2**31 - 1))
+        rows = samples.points if self.sees == "input" else samples.rows()
+        weights, n_init = task.sample_weight, self.n_init
+        return kmeans(rows, task.k, n_init=n_init, max_iter=self.max_iter, seed=seed, weights=weights)[0]
+
+
 @final
 @attrs.frozen
-class KMeans(Partitioner[FeatureSpace]):
+class KMeans(_ByKMeans):
     """Labels of k-means on the rows, scaled as the feature map scales them before anything else.
 
     The default start of margin methods: cheap, and independent of a random feature map. O(n_init · iterations · n k d).
@@ -278,21 +301,12 @@ class KMeans(Partitioner[FeatureSpace]):
 
     name: ClassVar[str] = "kmeans"
     sees: ClassVar[Literal["input", "space"]] = "input"
-    reads: ClassVar[str] = "passes"
     sparse: ClassVar[bool] = True
-    weighted: ClassVar[bool] = True
-
-    n_init: int = integer(10, at_least=1, at_most=MOST_REPEATS)
-    max_iter: int = integer(300, at_least=1)
-
-    def start(self, samples: FeatureSpace, task: Task, rng: Rng) -> Labels | BlockLabels:
-        """Labels of the rows; by k-means|| where they are many."""
-        return _by_kmeans(self, samples, task, rng)
 
 
 @final
 @attrs.frozen
-class KMeansMapped(Partitioner[FeatureSpace]):
+class KMeansMapped(_ByKMeans):
     """Labels of k-means on the features H (n, L).
 
     The start of the published EMMC. O(n_init · iterations · n k L) time. It holds all of H, and raises `NeedsMemory` if
@@ -315,24 +329,3 @@ class KMeansMapped(Partitioner[FeatureSpace]):
     name: ClassVar[str] = "kmeans_mapped"
     synonyms: ClassVar[tuple[str, ...]] = ("elm_kmeans",)
     spaces: ClassVar[tuple[type[Space], ...]] = (FeatureSpace,)
-    reads: ClassVar[str] = "passes"
-    weighted: ClassVar[bool] = True
-
-    n_init: int = integer(10, at_least=1, at_most=MOST_REPEATS)
-    max_iter: int = integer(300, at_least=1)
-
-    def start(self, samples: FeatureSpace, task: Task, rng: Rng) -> Labels | BlockLabels:
-        """Labels of the samples of a `FeatureSpace`; by k-means|| where they are many."""
-        return _by_kmeans(self, samples, task, rng)
-
-
-def _by_kmeans(spec: KMeans | KMeansMapped, samples: FeatureSpace, task: Task, rng: Rng) -> Labels | BlockLabels:
-    """Labels by k-means of the rows (n, d), or a function of blocks by k-means|| where the samples are many."""
-    if samples.by_blocks:
-        centres = scattered_centres(samples, task.k, rng, spec.n_init, task.sample_weight)
-        return NearestOf(centres[0], centres, samples.transform.feature_error)
-    from clusterkit.numerics.lloyd import kmeans
-
-    seed = int(rng.integers(2**31 - 1))
-    rows = samples.points if spec.sees == "input" else samples.rows()
-    return kmeans(rows, task.k, n_init=spec.n_init, max_iter=spec.max_iter, seed=seed, weights=task.sample_weight)[0]

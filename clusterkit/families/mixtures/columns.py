@@ -168,12 +168,10 @@ def _parts(x: Array, j: int, kind: str, *, has_zero: bool = True) -> Parts:
     values, counts = np.unique(x, return_counts=True)
     if len(values) < 2:
         return None, None
-    if kind == "category":
+    if kind in ("category", "ordered"):
         too_many = len(values) > max(MOST_LEVELS[0], n / MOST_LEVELS[1])
-        return None, None if too_many else LevelPart(j, tuple(values.tolist()))
-    if kind == "ordered":
-        too_many = len(values) > max(MOST_LEVELS[0], n / MOST_LEVELS[1])
-        return None, None if too_many else LevelPart(j, tuple(values.tolist()), form="ordered")
+        form = "ordered" if kind == "ordered" else "free"
+        return None, None if too_many else LevelPart(j, tuple(values.tolist()), form=form)
     if kind == "auto" and has_zero and _are_counts(x, values):
         return None, LevelPart(j, tuple(float(i) for i in range(int(values[-1]) + 1)), form="count")
     if kind == "auto" and (len(values) == 2 or _are_levels(x, values, counts)):

@@ -288,7 +288,3 @@ class PreparedMixture(Prepared):
         warning = f"solver 'mixed_mixture': {doubt}" if doubt else None
         status = Status(1, Ending.CONVERGED, reason, (lowest,), warning=warning, empty_clusters=empty, objective=lowest)
         return MixtureScores(rows, extend, status=status, are_memberships=True)
-
-    def objective(self, targets: Coded | None, outcome: Outcome) -> Array | None:
-        """None: the starts are compared inside the search."""
-        return None

@@ -205,11 +205,6 @@ class PreparedLmsvc(Prepared):
     solver: Lmsvc
     products: KernelProducts
 
-    @property
-    def resolved(self) -> Mapping[str, object]:
-        """Empty: the preparation decides no parameter."""
-        return {}
-
     def solve(self, targets: Coded | None, previous: Outcome | None, rng: Rng) -> KernelDomain:
         """The domain after the steps that `rng` draws; only its method ``integers(n, size=)`` is used."""
         spec = self.solver

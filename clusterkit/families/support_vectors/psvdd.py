@@ -169,11 +169,6 @@ class PreparedPsvdd(Prepared):
     sphere: PreparedSvdd
     piled: Mask | None = None
 
-    @property
-    def resolved(self) -> Mapping[str, object]:
-        """Empty: the bounds are n numbers, too many to report."""
-        return {}
-
     def solve(self, targets: Coded | None, previous: Outcome | None, rng: Rng) -> KernelDomain:
         """The contour; nothing is random in it."""
         return self.sphere.solve(targets, previous, rng)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal, final
 
 import attrs
 
-from clusterkit._typing import Array, Rng
+from clusterkit._typing import Rng
 from clusterkit.contracts import Path, Prepared, Solver, Task, params
 from clusterkit.contracts.outcomes import Ending, Outcome, Status, Tree
 from clusterkit.errors import ClusterkitWarning, InvalidParameter
@@ -186,7 +186,3 @@ class _PreparedMst(Prepared):
         status = Status(1, Ending.CONVERGED, f"exact minimum spanning tree, {kind} distances", facts=facts)
         transform = self.space.transform
         return Tree(tree.edges, tree.weights, tree.core_distances, rows, k, transform, status=status)
-
-    def objective(self, targets: Coded | None, outcome: Outcome) -> Array | None:
-        """None: there is one solution, and so no starts to compare."""
-        return None
