@@ -57,9 +57,14 @@ class PairProducts:
         weights = np.hstack([linear, forms[:, i, j] * np.where(i == j, -0.5, -1.0)]).T
         return np.vstack([features @ weights for _, features in self._blocks()]) + constants
 
+    @property
+    def are_kept(self) -> bool:
+        """Whether the products are so few that they are computed once."""
+        return self.J.size * (self.J.shape[1] + 3) <= 2 * CELLS
+
     def _blocks(self) -> Iterator[tuple[slice, Array]]:
         n, m = self.J.shape
-        if n * m * (m + 3) <= 2 * CELLS:
+        if self.are_kept:
             yield slice(0, n), self._whole
             return
         size = max(1, BLOCK // m**2)

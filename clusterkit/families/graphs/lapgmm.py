@@ -19,6 +19,7 @@ from clusterkit.contracts.iteration import Iteration, Iterations, Start, solve
 from clusterkit.contracts.outcomes import Ending, Outcome, Scores, Status
 from clusterkit.errors import InvalidParameter
 from clusterkit.families.graphs._neighbour_graph import neighbour_pairs, symmetric
+from clusterkit.numerics.pair_products import PairProducts
 from clusterkit.numerics.shapes import array
 from clusterkit.numerics.threads import each_block, limited_threads
 from clusterkit.samples import FeatureSpace, Space, memory
@@ -69,9 +70,15 @@ class Mixture:
             logs[:, j] = self.constants[j] - 0.5 * np.einsum("ij,ij->i", gaps, gaps)
         return logs
 
-    def posteriors(self, H: Array) -> tuple[Array, Array]:
+    def _of_products(self, pairs: PairProducts) -> Array:
+        """`logarithms` of rows less the origin, with full factors: one product of matrices for all components."""
+        forms = self.factors @ self.factors.transpose(0, 2, 1)
+        linear = np.einsum("jab,jb->ja", forms, self.means)
+        return pairs.values(forms, linear, self.constants - 0.5 * (linear * self.means).sum(axis=1))
+
+    def posteriors(self, H: Array | PairProducts) -> tuple[Array, Array]:
         """Probabilities of the components, (m, k), and the log-densities of the rows, (m,)."""
-        logs = self.logarithms(H)
+        logs = self._of_products(H) if isinstance(H, PairProducts) else self.logarithms(H)
         largest = logs.max(axis=1, keepdims=True)
         logs -= largest
         shares = np.exp(logs, out=logs)
@@ -79,8 +86,11 @@ class Mixture:
         shares /= sums
         return shares, (largest + np.log(sums))[:, 0]
 
-    def expectation(self, H: Array) -> tuple[Array, float]:
-        """Posteriors of all samples, (n, k), and their log-likelihood, in blocks of rows."""
+    def expectation(self, H: Array, pairs: PairProducts | None = None) -> tuple[Array, float]:
+        """Posteriors of all samples, (n, k), and their log-likelihood, by their products or in blocks of rows."""
+        if pairs is not None:
+            F, densities = self.posteriors(pairs)
+            return F, float(densities.sum())
         F, total = np.empty((len(H), len(self.means))), 0.0
         blocks = ((rows, H[rows]) for rows in block_plan(len(H), H.shape[1], np.float64))
         # a row takes a product with a matrix of every component
@@ -99,6 +109,7 @@ def maximise(
     covariance: Literal["full", "tied", "diag"],
     pooling: float,
     stage: str,
+    pairs: PairProducts | None = None,
 ) -> Mixture:
     """M step: the mixture of weighted means and covariances, O(n d² k) for full covariances.
 
@@ -117,66 +128,55 @@ def maximise(
         Rows that this mean counts for in the covariance of each component.
     stage : str
         Name of the calling stage, for the error.
+    pairs : PairProducts, optional
+        Of the samples less the origin, for full matrices of few rows.
 
     Raises
     ------
     InvalidParameter
         If a covariance is singular in spite of the floor.
     """
-    (n, d), k = H.shape, F.shape[1]
+    k, d = F.shape[1], H.shape[1]
     shares = F.sum(axis=0) + 10.0 * EPS
-    means = np.empty((k, d))
-    spreads = np.zeros((k, d) if covariance == "diag" else (k, d, d))
+    if pairs is None:
+        means, spreads = _moments(H, origin, F, shares, is_diagonal=covariance == "diag")
+    else:
+        first, second = pairs.sums(F)
+        means = first / shares[:, None]
+        spreads = second / shares[:, None, None] - means[:, :, None] * means[:, None]
+    constants = np.log(shares / shares.sum()) - 0.5 * d * math.log(2.0 * math.pi)
+    with limited_threads(0):  # of small matrices
+        pooled = np.tensordot(shares / shares.sum(), spreads, axes=1)
+        if pooling:
+            wide = shares.reshape(k, *[1] * (spreads.ndim - 1))
+            spreads = (wide * spreads + pooling * pooled) / (wide + pooling)
+        if covariance == "diag":
+            factors = 1.0 / np.sqrt(spreads + floor)
+            logarithms = np.log(factors).sum(axis=1)
+        else:
+            factors, logarithms = _factors(pooled[None] if covariance == "tied" else spreads, floor, stage)
+    return Mixture(origin, means, np.broadcast_to(factors, spreads.shape).copy(), constants + logarithms)
+
+
+def _moments(H: Array, origin: Array, F: Array, shares: Array, *, is_diagonal: bool) -> tuple[Array, Array]:
+    """Weighted means (k, d), and variances (k, d) or covariances (k, d, d), in blocks of the rows that count."""
+    (n, d), k = H.shape, F.shape[1]
+    means, spreads = np.zeros((k, d)), np.zeros((k, d) if is_diagonal else (k, d, d))
 
     def moments(j: int, share: Array) -> None:
         """Write the mean and the spread of a component."""
         members = np.flatnonzero(share > NEGLIGIBLE * shares[j] / n)
         weights = share[members] / shares[j]
         plan = block_plan(len(members), d, np.float64)
-        # one block is gathered once, several are gathered again for the second pass
-        only = H[members] - origin if len(plan) == 1 else None
-        mean = np.zeros(d)
         for rows in plan:
-            mean += weights[rows] @ (H[members[rows]] - origin if only is None else only)
-        means[j] = mean
+            means[j] += weights[rows] @ (H[members[rows]] - origin)
         for rows in plan:
-            gaps = (H[members[rows]] - origin if only is None else only) - mean
-            gaps *= np.sqrt(weights[rows])[:, None]
-            spreads[j] += np.einsum("ij,ij->j", gaps, gaps) if covariance == "diag" else gaps.T @ gaps
+            gaps = (H[members[rows]] - origin - means[j]) * np.sqrt(weights[rows])[:, None]
+            spreads[j] += np.einsum("ij,ij->j", gaps, gaps) if is_diagonal else gaps.T @ gaps
 
     for _ in each_block(moments, ((j, F[:, j]) for j in range(k)), n, d * k):
         pass
-    with limited_threads(0):  # of small matrices
-        return _mixture(origin, means, spreads, shares, floor, covariance, pooling, stage)
-
-
-def _mixture(
-    origin: Array,
-    means: Array,
-    spreads: Array,
-    shares: Array,
-    floor: float,
-    covariance: Literal["full", "tied", "diag"],
-    pooling: float,
-    stage: str,
-) -> Mixture:
-    """The mixture of the means and spreads of its components, (k, d) and (k, d, d) or (k, d)."""
-    k, d = means.shape
-    factors = np.empty(spreads.shape)
-    constants = np.log(shares / shares.sum()) - 0.5 * d * math.log(2.0 * math.pi)
-    pooled = np.tensordot(shares / shares.sum(), spreads, axes=1)
-    if covariance == "tied":
-        factors[:], logarithms = _factors(pooled[None], floor, stage)
-        return Mixture(origin, means, factors, constants + logarithms)
-    if pooling:
-        wide = shares.reshape(k, *[1] * (spreads.ndim - 1))
-        spreads = (wide * spreads + pooling * pooled) / (wide + pooling)
-    if covariance == "diag":
-        factors[:] = 1.0 / np.sqrt(spreads + floor)
-        logarithms = np.log(factors).sum(axis=1)
-    else:
-        factors[:], logarithms = _factors(spreads, floor, stage)
-    return Mixture(origin, means, factors, constants + logarithms)
+    return means, spreads
 
 
 def _factors(covariances: Array, floor: float, stage: str) -> tuple[Array, Array]:
@@ -395,7 +395,11 @@ def _features(spec: LapGmm, space: FeatureSpace, task: Task, rng: Rng) -> Prepar
         i, j, _ = neighbour_pairs(H, spec.n_neighbors)
         smoother = Smoother.of(i, j, np.ones(len(i)), space.n)
     resolved = {"n_neighbors": space.n - 1} if smoother and spec.n_neighbors > space.n - 1 else {}
-    return _PreparedLapGmm(spec, space, task.k, H, origin, variance, all_equal, smoother, resolved)
+    pairs = PairProducts(H - origin)
+    return _PreparedLapGmm(
+        spec, space, task.k, H, origin, variance, all_equal, smoother, resolved,
+        pairs if spec.covariance != "diag" and pairs.are_kept else None,
+    )  # fmt: skip
 
 
 @attrs.frozen(eq=False)
@@ -435,11 +439,8 @@ class _PreparedLapGmm(Prepared):
     variance: float
     all_equal: bool
     smoother: Smoother | None
-    resolved_facts: Mapping[str, Any]
-
-    @property
-    def resolved(self) -> Mapping[str, Any]:
-        return self.resolved_facts
+    resolved: Mapping[str, Any]
+    pairs: PairProducts | None
 
     def objective(self, targets: Coded | None, outcome: Outcome) -> Array | None:
         assert outcome.status is not None
@@ -469,7 +470,8 @@ class _PreparedLapGmm(Prepared):
         last, status = solve(iterations, start, self.spec.max_iter)
         extend = Posteriors(self.space.transform, last.mixture)
         facts = {"gamma": iterations.gamma, "log_likelihood": last.likelihood}
-        rows = last.posteriors if plain else last.F
+        # by rows, not by products, so that equal new samples have equal bits
+        rows = last.mixture.expectation(self.H)[0] if plain else last.F
         used = len(np.unique(np.argmax(rows, axis=1)))
         empty = None
         if used < self.k:
@@ -486,8 +488,8 @@ class _PreparedLapGmm(Prepared):
         spec = self.spec
         floor = spec.covariance_floor * self.variance
         pooling = spec.covariance_pooling * (self.H.shape[1] + 2)
-        mixture = maximise(self.H, self.origin, F, floor, spec.covariance, pooling, "solver 'lapgmm'")
-        posteriors, likelihood = mixture.expectation(self.H)
+        mixture = maximise(self.H, self.origin, F, floor, spec.covariance, pooling, "solver 'lapgmm'", self.pairs)
+        posteriors, likelihood = mixture.expectation(self.H, self.pairs)
         roughness = 0.0 if self.smoother is None else spec.smoothness * self.smoother.roughness(F)
         return _Iterate(F, mixture, posteriors, likelihood, roughness - likelihood)
 

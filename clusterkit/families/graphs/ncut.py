@@ -217,7 +217,7 @@ class _PreparedNcut(Prepared):
         Samples with a weight to another sample.
     all_equal : bool
         True if all samples are equal.
-    resolved_facts : mapping
+    resolved : mapping
     n_attributes : int
     nearest : ndarray of shape (n,) or None
         Groups of the components by their distances, where there are more than k.
@@ -228,16 +228,9 @@ class _PreparedNcut(Prepared):
     weights: Affinity
     joined: Indices
     all_equal: bool
-    resolved_facts: Mapping[str, Any]
+    resolved: Mapping[str, Any]
     n_attributes: int
     nearest: Labels | None = None
-
-    @property
-    def resolved(self) -> Mapping[str, Any]:
-        return self.resolved_facts
-
-    def objective(self, targets: Coded | None, outcome: Outcome) -> Array | None:
-        return None
 
     def solve(self, targets: Coded | None, previous: Outcome | None, rng: Rng) -> Scores:
         n, columns = self.weights.n, 1 if self.k <= 2 else self.k
@@ -323,9 +316,6 @@ class _PreparedOnVertices(Prepared):
     @property
     def resolved(self) -> Mapping[str, Any]:
         return self.inner.resolved
-
-    def objective(self, targets: Coded | None, outcome: Outcome) -> Array | None:
-        return None
 
     def solve(self, targets: Coded | None, previous: Outcome | None, rng: Rng) -> Scores:
         scores = self.inner.solve(targets, previous, rng)
