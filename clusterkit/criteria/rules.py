@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Mapping, Sequence
+from functools import cached_property
 from typing import final
 
 import attrs
@@ -93,16 +94,32 @@ class Ranking:
     Parameters
     ----------
     terms : mapping
-        Name to the unweighted values of each candidate, (m,).
-    total : ndarray of shape (m,)
-        The criterion; larger is better.
+        Name to the unweighted values of each candidate, (m,); NaN for a stability that is not known, which counts as 0.
+    weights : mapping
+        Name to the weight of these, one or (m,).
     similarity : ndarray of shape (m, m)
         Adjusted Rand index of every pair of candidates.
     """
 
     terms: Mapping[str, Array]
-    total: Array
+    weights: Mapping[str, float | Array]
     similarity: Array
+
+    @cached_property
+    def total(self) -> Array:
+        """The criterion, (m,); larger is better."""
+        return np.asarray(np.sum([self.weights[name] * np.nan_to_num(self.terms[name]) for name in self.terms], axis=0))
+
+    def undecided(self, numbers: Sequence[int]) -> list[int]:
+        """Candidates whose stability is needed next for the best at each number of clusters, and of another structure.
+
+        A stability is at most 1, so that most candidates stay behind another one whatever theirs is.
+        """
+        is_open = np.isnan(self.terms["stability"])
+        most = self.total + np.where(is_open, self.weights["stability"], 0.0)
+        groups = [np.equal(numbers, k) for k in set(numbers)] + [self.similarity[np.argmax(most)] < SAME_STRUCTURE]
+        leading = {int(np.argmax(np.where(group, most, -np.inf))) for group in groups if group.any()}
+        return sorted(place for place in leading if is_open[place])
 
     @property
     def best(self) -> int:
@@ -156,9 +173,12 @@ def known_number(terrain: Terrain, labelings: Sequence[Labels]) -> Ranking:
         "entropy": np.array([split.entropy for split in splits])[place],
         "likelihood": (likelihood - likelihood.max())[place],
     }
-    separation = FEWEST_DIMENSIONS / max(FEWEST_DIMENSIONS, completed.dimension) * terms["separation"]
-    total = separation + ENTROPY_WEIGHT * terms["entropy"] + LIKELIHOOD_WEIGHT * terms["likelihood"]
-    return Ranking(terms, total, rand_matrix(unlike)[np.ix_(place, place)])
+    weights = {
+        "separation": FEWEST_DIMENSIONS / max(FEWEST_DIMENSIONS, completed.dimension),
+        "entropy": ENTROPY_WEIGHT,
+        "likelihood": LIKELIHOOD_WEIGHT,
+    }
+    return Ranking(terms, weights, rand_matrix(unlike)[np.ix_(place, place)])
 
 
 def unknown_number(
@@ -174,7 +194,7 @@ def unknown_number(
     families : sequence
         Family of the method that found each labelling; candidates of one family do not confirm each other.
     stability : sequence of float
-        Result of `subsample_stability` for each candidate.
+        Result of `subsample_stability` for each candidate, NaN where it is not known.
 
     Returns
     -------
@@ -231,8 +251,7 @@ def unknown_number(
             "stability": STABLE * np.exp(-FADING * terms["contrast"]),
             "separation": SEPARATED,
         }
-    total = np.sum([weight * terms[name] for name, weight in weights.items()], axis=0)
-    return Ranking(terms, total, similarity)
+    return Ranking(terms, weights, similarity)
 
 
 def _unlike(labelings: Sequence[Labels]) -> tuple[Indices, list[Labels]]:

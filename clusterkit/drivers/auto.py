@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, cast, final
 
 import attrs
@@ -76,19 +76,22 @@ class Choice:
     known: bool
 
     @classmethod
-    def of(
-        cls, candidates: Sequence[PoolCandidate], terrain: Terrain, stability: Array | None, *, known: bool
-    ) -> Choice:
-        """Rank candidates; `stability` (m,) is needed where the number of clusters is not known, else None.
-
-        If Ctrl-C came before the stabilities were computed, None counts as the same stability for all.
-        """
+    def of(cls, candidates: Sequence[PoolCandidate], terrain: Terrain, *, known: bool) -> Choice:
+        """Rank candidates, without their stabilities."""
         labelings = [candidate.labels for candidate in candidates]
         if known:
             return cls(candidates, known_number(terrain, labelings), known)
         families = [candidate.member.family for candidate in candidates]
-        values = np.zeros(len(candidates)) if stability is None else stability
-        return cls(candidates, unknown_number(terrain, labelings, families, values), known)
+        return cls(candidates, unknown_number(terrain, labelings, families, [math.nan] * len(candidates)), known)
+
+    def decided(self, stabilities: Callable[[Sequence[PoolCandidate]], Sequence[float]]) -> Choice:
+        """The choice with the stabilities of those candidates for whose rank they matter."""
+        ranking = self.ranking
+        while places := ranking.undecided([candidate.n_clusters for candidate in self.candidates]):
+            values = np.array(ranking.terms["stability"])
+            values[places] = stabilities([self.candidates[place] for place in places])
+            ranking = attrs.evolve(ranking, terms={**ranking.terms, "stability": values})
+        return attrs.evolve(self, ranking=ranking)
 
     @property
     def best(self) -> PoolCandidate:
@@ -133,7 +136,7 @@ class Choice:
                     "recipe": self.candidates[place].member.name,
                     "n_clusters": self.candidates[place].n_clusters,
                     "score": float(self.ranking.total[place]),
-                    **{name: float(values[place]) for name, values in self.ranking.terms.items()},
+                    **{name: float(v[place]) for name, v in self.ranking.terms.items() if not math.isnan(v[place])},
                     "similarity": float(self.ranking.similarity[place, self.ranking.best]),
                     "found_by": sorted({self.candidates[int(i)].member.name for i in same}),
                 }
@@ -364,13 +367,12 @@ class AutoDriver(Driver):
             if k is not None and members and all(member.finds_number for member in members):
                 raise _other_number(members, k, "no clusters, or one")
             return self._without_choice(members, k, fits)
-        stability: Array | None = None
+        choice = Choice.of(candidates, terrain, known=k is not None)
         if k is None and not interrupted:
             try:
-                stability = fits.stabilities(candidates)
+                choice = choice.decided(fits.stabilities)
             except KeyboardInterrupt:
                 interrupted = True
-        choice = Choice.of(candidates, terrain, stability, known=k is not None)
         table = choice.table()
         best = choice.best
         answer = fits.fit(best.member, best.number)
@@ -378,7 +380,7 @@ class AutoDriver(Driver):
         confidence, one, points, of_best = math.nan, None, few_points(terrain.X), math.nan
         if not interrupted:
             try:
-                of_best = fits.stability(best) if stability is None else float(stability[choice.ranking.best])
+                [of_best] = fits.stabilities([best])
                 if terrain.n >= FEWEST_JUDGED and best.n_clusters < terrain.n:  # else nothing is grouped
                     confidence = choice.confidence(terrain, of_best)
                 if points is None or are_counts(terrain.X):
@@ -390,7 +392,7 @@ class AutoDriver(Driver):
             confidence = min(confidence, MOST_OF_ONE)
         facts = {**choice.facts(table), "confidence": round(confidence, 3), "perhaps_one_cluster": perhaps}
         facts |= {} if one is None else one.facts()
-        if stability is None and not math.isnan(of_best):  # else the stability is among the terms of the score
+        if k is not None and not math.isnan(of_best):  # else the stability is among the terms of the score
             facts["stability"] = round(of_best, 3)
         if points is not None:
             facts["points"] = points

@@ -440,18 +440,6 @@ class Fits:
         usable = labels.max() > 0 and not many
         return (PoolCandidate(member, k, labels) if usable else None), fitted.interrupted
 
-    def stability(self, candidate: PoolCandidate) -> float:
-        """Mean agreement of a candidate with refits of its method to two disjoint parts of the rows.
-
-        Raises
-        ------
-        KeyboardInterrupt
-            Raised also if Ctrl-C ended a refit early, whose labels would count against the candidate.
-        """
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # those of the candidate itself say more
-            return self._stability(candidate)
-
     def _stability(self, candidate: PoolCandidate) -> float:
         return subsample_stability(candidate.labels, self.parts, lambda part: self._refit(part, candidate))
 
@@ -472,14 +460,20 @@ class Fits:
             self._refits[place] = labels
         return self._refits[place]
 
-    def stabilities(self, candidates: Sequence[PoolCandidate]) -> Array:
-        """Stability of each candidate, (m,), with reports of the progress."""
-        values = np.zeros(len(candidates))
+    def stabilities(self, candidates: Sequence[PoolCandidate]) -> list[float]:
+        """Mean agreement of each candidate with refits of its method to two disjoint parts of the rows.
+
+        Raises
+        ------
+        KeyboardInterrupt
+            Raised also if Ctrl-C ended a refit early, whose labels would count against the candidate.
+        """
+        values: list[float] = []
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            for i, value in enumerate(side_by_side(self._stability, candidates, self.most_at_once)):
-                values[i] = value
-                notify(Report("stability", i + 1, len(candidates)))
+            warnings.simplefilter("ignore")  # those of the candidate itself say more
+            for value in side_by_side(self._stability, candidates, self.most_at_once):
+                values.append(value)
+                notify(Report("stability", len(values), len(candidates)))
         return values
 
     def complete(self, candidate: PoolCandidate, fitted: FitResult, terrain: Terrain) -> FitResult:

@@ -126,7 +126,9 @@ class Auto(Driven):
         Every row has a cluster.
     candidates_ : list of dict
         The distinct clusterings, best first: "recipe", "n_clusters", "score", the terms of the score, "similarity"
-        (adjusted Rand index with `labels_`) and "found_by". Empty where the mixture of a table has the answer.
+        (adjusted Rand index with `labels_`) and "found_by". The term "stability" is left out, and counts as 0, where it
+        can decide nothing, not even the best score at a number of clusters. Where the mixture of a table has the
+        answer, its best and its next best number.
     confidence_ : float
         Estimated probability that `labels_` have an adjusted Rand index of at least .8 with the structure that the
         positions of the rows show. It says nothing of agreement with classes that you have in mind: classes need not be
@@ -375,7 +377,7 @@ n_features_in_
             court = self._court(driver, rows, fitted, cells, seeds) if self._judges(rows, fitted, known) else None
             judged = None if court is None else court.answer()
             if court is not None and judged is not None:
-                others = _without(court, judged)
+                others = partial(court.of_others, judged.driven)
                 driven = _beside_columns(judged.driven, rows, court.columns, others, court.levels)
                 return attrs.evolve(judged, driven=driven)
             span = self._span(rows)
@@ -499,16 +501,6 @@ def _columns(model: Auto, rows: Array, fitted: FittedPreparation | None) -> Mapp
         return {str(name): slice(j, j + 1) for j, name in enumerate(names)}
     ends = np.cumsum([len(plan.features) for plan in fitted.plans if plan.used]).tolist()
     return {name: slice(begin, end) for name, begin, end in zip(fitted.used, [0, *ends], ends, strict=False)}
-
-
-def _without(court: Court, answer: TableAnswer) -> Callable[[str], DriverResult]:
-    """The answer of a table without one of its columns."""
-
-    def of_others(name: str) -> DriverResult:
-        other = court.without(name).answer()
-        return answer.driven if other is None else other.driven
-
-    return of_others
 
 
 def _beside_columns(

@@ -71,6 +71,9 @@ SAMPLE = 20_000
 """Rows of the sample by which larger tables are judged: its mixture takes less time than the pool, and a cluster of one
 in a thousand rows has 20 of them."""
 
+ROWS_OF_OTHERS = 2000
+"""Most rows in which the pool looks at the other columns, where clusters restate one: it only confirms them or not."""
+
 COMPONENTS = 6
 """Clusters of the mixture that gives the roles: clusters of any shape are covered by several."""
 
@@ -272,6 +275,17 @@ class Court:
             self, rows=np.delete(self.rows, dropped, axis=1), columns=columns, coded=self.coded[:, keep],
             kinds={other: kind for other, kind in self.kinds.items() if other != name},
         )  # fmt: skip
+
+    def of_others(self, answer: DriverResult, name: str) -> DriverResult:
+        """What the pool or the mixture, whichever has the answer, finds without a column, in a sample of many rows."""
+        facts = answer.fit.resolved["auto"]
+        driver = attrs.evolve(self.driver, max_rows=min(self.driver.max_rows, ROWS_OF_OTHERS))
+        other = attrs.evolve(self.without(name), driver=driver)
+        if facts["criterion"] != EVIDENCE:
+            roles = cast("Mapping[str, str]", facts["column_roles"])
+            return other.pool(driver.n_clusters, {} if self.is_of_numbers else roles)
+        best = other.best_mixture()
+        return DriverResult(best.fit, {"confidence": best.confidence})
 
     def mixture(self, k: int | None, part: Indices | None = None) -> FitResult:
         """The mixture at a number of clusters, or at its own; of all rows or a part of them.

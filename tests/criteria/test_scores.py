@@ -356,7 +356,7 @@ def test_a_tie_names_the_other_partition():
     from clusterkit.criteria.rules import Ranking
 
     similarity = np.array([[1.0, 0.4, 1.0], [0.4, 1.0, 0.4], [1.0, 0.4, 1.0]])
-    ranking = Ranking({}, np.array([2.0, 2.0, 2.0]), similarity)
+    ranking = Ranking({"score": np.array([2.0, 2.0, 2.0])}, {"score": 1.0}, similarity)
     assert ranking.best == 0
     assert ranking.ties.tolist() == [1]
     assert ranking.margin == 0.0
