@@ -155,6 +155,7 @@ def test_rows_are_selected_in_the_map_the_table_the_report_and_by_number(served,
     page.press("[data-explore=row]")
     page.press("[data-explore=cluster]")
     page.driver.switch_to.default_content()
+    page.until(lambda: len(page.all("#rows tr.chosen")) == 4, "the selected rows in the table")
     words = page.texts("#selected")[0]
     assert "cluster 0" in words
     assert "7" in words

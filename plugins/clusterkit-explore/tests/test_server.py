@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
 import signal
 import subprocess
@@ -227,21 +228,49 @@ def test_a_fit_is_stopped_at_once(client):
     assert len(client.fit()["clusters"]) == 3
 
 
-def test_the_two_files_and_no_other(client, hostile, table_file):
+@pytest.fixture
+def written():
+    """Files that this process opens to write, but for code that Python compiles."""
+    paths, watching = [], [True]
+
+    def watch(event, facts) -> None:
+        if (
+            watching
+            and event == "open"
+            and not isinstance(facts[0], int)
+            and (facts[2] or 0) & (os.O_WRONLY | os.O_RDWR | os.O_CREAT)
+        ):
+            paths.append(str(facts[0]))
+
+    sys.addaudithook(watch)
+    yield lambda: {path for path in paths if "__pycache__" not in path}
+    watching.clear()
+
+
+def test_the_two_files_and_no_other(client, hostile, table_file, written):
     before = table_file.read_bytes()
     client.post("say", kind="join", clusters=[0, 1], answer=1)
     client.fit()
     client.post("say", kind="name", clusters=[2], name=hostile.cell, answer=2)
     assert list(client.folder.iterdir()) == []
+    assert written() == set()
     assert "labels in" in client.post("save")["saved"]
     assert sorted(path.name for path in client.folder.iterdir()) == ["labels.csv", "model.clusterkit"]
     assert table_file.read_bytes() == before
+    assert written()
+    assert all(path.startswith(str(client.folder)) for path in written())
     labels = labels_in(client.folder / "labels.csv")
     model = clusterkit.load(client.folder / "model.clusterkit")
     np.testing.assert_array_equal(labels, model.labels_)
     lines = (client.folder / "labels.csv").read_text(encoding="utf-8").splitlines()
     named = {row for row, line in enumerate(lines) if "onerror" in line}
     assert named == client.rows_of(2)
+
+
+def test_names_are_no_formulas(client):
+    client.post("say", kind="name", clusters=[0], name="=1+1", answer=1)
+    client.post("save")
+    assert {line.partition(",")[2] for line in (client.folder / "labels.csv").read_text().splitlines()} >= {"'=1+1"}
 
 
 def test_the_command_gives_the_same_without_the_page(client, tmp_path, monkeypatch):

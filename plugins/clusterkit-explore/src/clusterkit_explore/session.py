@@ -252,6 +252,10 @@ class Session:
             written = []
             if self._files.labels is not None:
                 texts = {label: names[number] for label, number in page.items()}
+                # a name may begin with that of a column, and a spreadsheet runs what looks like a formula
+                texts = {
+                    label: f"'{text}" if text.startswith(outputs.FORMULAS) else text for label, text in texts.items()
+                }
                 rows = ((int(label), texts.get(int(label), "")) for label in model.labels_)
                 outputs.write_table(self._files.labels, [("cluster", "name"), *rows])
                 written.append(f"labels in {self._files.labels}")

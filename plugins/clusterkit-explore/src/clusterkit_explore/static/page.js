@@ -54,7 +54,25 @@ function nameOf(cluster) {
 
 function toggle(set, value) {
   if (!set.delete(value)) set.add(value);
+  if (set === rows && set.has(value)) list(value);
   mark();
+}
+
+// a row that is selected in the map or the report stands in the table too, with its cells
+
+async function list(row) {
+  if (answer.rows.some((one) => one.row === row)) return;
+  try {
+    const one = await ask(`row/${row}`);
+    if (answer.rows.some((other) => other.row === row)) return;
+    answer.rows.push(one);
+    by("rows").tBodies[0].prepend(lineOf(one));
+    mark();
+  } catch (error) {
+    rows.delete(row);
+    mark();
+    complain(error.message);
+  }
 }
 
 // what is selected, wherever it is shown
@@ -249,20 +267,11 @@ by("number-form").addEventListener("submit", (event) => {
   event.preventDefault();
   act("say", { kind: "number", number: Number(by("number").value) });
 });
-by("row-form").addEventListener("submit", async (event) => {
+by("row-form").addEventListener("submit", (event) => {
   event.preventDefault();
-  try {
-    const one = await ask(`row/${Number(by("row").value)}`);
-    complain("");
-    if (!answer.rows.some((other) => other.row === one.row)) {
-      answer.rows.push(one);
-      by("rows").tBodies[0].prepend(lineOf(one));
-    }
-    rows.add(one.row);
-    by("row").value = "";
-    mark();
-  } catch (error) {
-    complain(error.message);
-  }
+  const row = Number(by("row").value);
+  by("row").value = "";
+  complain("");
+  if (!rows.has(row)) toggle(rows, row);
 });
 poll();
