@@ -112,9 +112,7 @@ def start(
         server.close()
         thread.join(10)
 
-    client = Client(server, session, folder)
-    client.fit()
-    return client, end
+    return Client(server, session, folder), end
 
 
 @pytest.fixture
@@ -122,9 +120,10 @@ def served(tmp_path, table_file) -> Iterator[Callable[..., Client]]:
     """Start servers, with the first answer there and its report being written."""
     with ExitStack() as stack:
 
-        def begin(recipe: str = "kmeans", n_clusters: Any = 3, takes_number: bool = True) -> Client:
+        def begin(recipe: str = "kmeans", n_clusters: Any = 3, takes_number: bool = True, wait: bool = True) -> Client:
             client, end = start(tmp_path, table_file, recipe, n_clusters, takes_number)
             stack.callback(end)
+            client.fit() if wait else client.post("fit")
             return client
 
         yield begin
@@ -134,6 +133,7 @@ def served(tmp_path, table_file) -> Iterator[Callable[..., Client]]:
 def shared(tmp_path_factory, table_file) -> Iterator[Client]:
     """A server with a report, to which nothing is said."""
     client, end = start(tmp_path_factory.mktemp("shared"), table_file, "kmeans", 3, True)
+    client.fit()
     client.wait(lambda state: state["report"])
     yield client
     end()

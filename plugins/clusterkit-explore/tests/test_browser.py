@@ -97,10 +97,10 @@ class Window:
 def window(tmp_path):
     windows = []
 
-    def start(address: str, **more) -> Window:
+    def start(address: str, wait: bool = True, **more) -> Window:
         one = Window(tmp_path / f"profile-{len(windows)}", address, **more)
         windows.append(one)
-        one.until(lambda: one.all("[data-cluster]"), "the clusters")
+        one.until(lambda: not wait or one.all("[data-cluster]"), "the clusters")
         return one
 
     yield start
@@ -177,6 +177,17 @@ def test_hostile_text_is_shown_as_text(served, window, hostile):
     assert page.driver.find_elements(By.CSS_SELECTOR, "body img, body script") == []
     assert "broken" not in page.driver.title
     assert page.complaints() == []
+
+
+def test_the_first_fit_is_stopped_and_begun_again(served, window):
+    client = served("svc", None, takes_number=False, wait=False)
+    page = window(client.server.address, wait=False)
+    page.press("#stop")
+    page.until(lambda: page.all("#again") and not page.all("#status"), "no fit")
+    assert page.texts("#verdict") == ["There are no clusters."]
+    page.press("#again")
+    page.until(lambda: page.all("[data-cluster]"), "the clusters")
+    assert not page.all("#again, #number-form")
 
 
 def test_two_windows_show_the_same(served, window):

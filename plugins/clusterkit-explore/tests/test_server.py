@@ -186,6 +186,7 @@ def test_columns_and_numbers(client, hostile):
     client.post("say", kind="leave_out", columns=["kind"])
     state = client.post("say", kind="number", number=2)
     assert "--drop kind" in state["command"]
+    assert client.post("say", kind="leave_out", columns=["kind"])["status"] == 409
     answer = client.fit()
     assert len(answer["clusters"]) == 2
     assert {each["name"]: bool(each["why"]) for each in answer["columns"]} == {

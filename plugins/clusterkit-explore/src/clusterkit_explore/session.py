@@ -194,6 +194,8 @@ class Session:
             each = statement(words, answer, self._table.names)
             if each.number is not None and not self._method.takes_number:
                 raise Refused(f"{self._method.recipe} finds the number of clusters by itself")
+            if each.columns and set(each.columns) <= set(self._left_out()):
+                raise Refused("this is left out already", 409)
             self._last += 1
             self._statements[self._last] = each
 
