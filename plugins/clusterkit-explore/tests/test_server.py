@@ -320,15 +320,19 @@ def test_command(table_file, tmp_path, monkeypatch):
 
 
 @pytest.mark.deep
-def test_ctrl_c_ends_the_command(table_file):
-    words = [sys.executable, "-m", "clusterkit", "explore", str(table_file), "-r", "kmeans", "-k", "2"]
-    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+def test_ctrl_c_ends_the_command_and_its_fit(table_file):
+    words = [sys.executable, "-m", "clusterkit", "explore", str(table_file)]
+    streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    with subprocess.Popen(words, start_new_session=True, **streams) as process:
         address = process.stdout.readline().split()[-1]
-        with urllib.request.urlopen(address, timeout=30) as response:
-            assert b"clusterkit explore" in response.read()
-        process.send_signal(signal.SIGINT)
+        state = {"progress": "fitting"}
+        while state["progress"] == "fitting":
+            with urllib.request.urlopen(address + "state", timeout=30) as response:
+                state = json.load(response)
+        assert state["running"]
+        os.killpg(process.pid, signal.SIGINT)  # as a terminal does
         assert process.wait(30) == 0
-        assert process.stderr.read() == ""
+        assert process.stderr.read() == ""  # and its end, so that the process of the fit has ended too
 
 
 def test_refusals_of_the_command(table_file, tmp_path):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import copy
 import logging
 import pickle
+import signal
 import time
 import warnings
 from collections.abc import Mapping, Sequence
@@ -116,6 +117,7 @@ class Answer:
 
 def work(task: Task, pipe: Connection) -> None:
     """Fit, and send pairs of a word and a value: "progress", "answer", "report", or "error" with its sentence."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server, which ends this process
     logger, handler = logging.getLogger("clusterkit"), _Progress(pipe)
     logger.addHandler(handler)
     logger.setLevel(logging.DEBUG)

@@ -148,7 +148,7 @@ def _doing(deed: Callable[[Mapping[str, object]], None], session: Session) -> Ca
             raise Refused("send JSON", 415)
         try:
             words = json.loads(bottle.request.body.read(MOST_BYTES))
-        except ValueError:
+        except (ValueError, RecursionError):
             raise Refused("this is no JSON") from None
         if not isinstance(words, dict):
             raise Refused("send an object of JSON")
