@@ -26,6 +26,7 @@ _HOME = {
     "compositions": "clusterkit.catalogue",
     "config": "clusterkit.samples.devices",
     "ensemble": "clusterkit.estimators.ensemble",
+    "explain": "clusterkit.profiles",
     "hookimpl": "clusterkit.contracts.hookspecs",
     "open": "clusterkit.tables.reading.opening",
     "load": "clusterkit.estimators.loading",
@@ -63,6 +64,7 @@ __all__ = [
     "consensus",
     "contracts",
     "ensemble",
+    "explain",
     "fitting",
     "hookimpl",
     "load",
@@ -112,7 +114,7 @@ if TYPE_CHECKING:
     from clusterkit.estimators.loading import load, save
     from clusterkit.estimators.pipeline import Pipeline
     from clusterkit.estimators.search import search
-    from clusterkit.profiles import assign, compare, profile, relabel, representatives
+    from clusterkit.profiles import assign, compare, explain, profile, relabel, representatives
     from clusterkit.samples.devices import config
     from clusterkit.tables.reading.opening import open
 

@@ -4,8 +4,8 @@ Nothing heavy is imported before a command runs, so that ``clusterkit --help`` a
 
 ======================  ===============================================================================================
 app                     The group of commands: the built-in ones by name, then those of plugins.
-fit, predict, report,   A command each.
-demo
+fit, predict, explain,  A command each.
+report, demo
 listings                The lists `stages`, `recipes` and `plugins`.
 plugin_tools            ``clusterkit plugins --check``.
 data                    From the argument DATA to an array: which file, which columns, and what is refused.
@@ -30,6 +30,7 @@ app = App(
         "demo": "clusterkit.cli.demo:demo",
         "fit": "clusterkit.cli.fit:fit",
         "predict": "clusterkit.cli.predict:predict",
+        "explain": "clusterkit.cli.predict:explain",
         "report": "clusterkit.cli.report:report",
         "stages": "clusterkit.cli.listings:stages",
         "recipes": "clusterkit.cli.listings:recipes",

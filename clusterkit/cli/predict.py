@@ -1,4 +1,4 @@
-"""``clusterkit predict``: assign new rows to the clusters of a saved model.
+"""``clusterkit predict``: assign new rows to the clusters of a saved model; ``explain``: why they are there.
 
 A file too large to be read at once is read piece by piece (`labels_by_pieces`).
 """
@@ -22,7 +22,7 @@ from clusterkit.errors import counted
 if TYPE_CHECKING:
     from clusterkit._typing import Labels
 
-__all__ = ["labels_by_pieces", "predict"]
+__all__ = ["explain", "labels_by_pieces", "predict"]
 
 
 @click.command(short_help="Assign new rows to the clusters of a saved model.")
@@ -91,6 +91,34 @@ def predict(
         console.heading(f"{data}: {counted(n, 'row')} labelled by {model_file} ({model['recipe']})")
         console.facts({"noise": f"{noise:,}" if noise else "none", "labels in": path})
         summary.show_sizes(counts, n, err=False)
+
+
+@click.command(short_help="Say why rows are in the clusters of a saved model.")
+@click.argument("model_file", metavar="MODEL")
+@click.argument("data")
+@click.option(
+    "--row", "rows", type=click.IntRange(min=1), multiple=True, help="Only this row, from 1; may be repeated."
+)
+@source.options
+def explain(model_file: str, data: str, rows: tuple[int, ...], table_options: source.TableOptions) -> None:
+    """Say why rows of DATA are in their clusters of MODEL.
+
+    For each row: its cluster and the next one, how certain that is, and the columns that decide, in the units of the
+    table.
+    """
+    import numpy as np
+
+    from clusterkit.cli import console, models
+    from clusterkit.profiles import explain
+
+    source.check(data)
+    model, table = models.load(model_file), table_options.open(data)
+    chosen = np.array(rows or range(1, table.n_rows + 1))
+    if chosen.max() > table.n_rows:
+        raise BadInput(f"--row {chosen.max()}: {data} has {counted(table.n_rows, 'row')}")
+    answer = explain(model["pipeline"], models.rows_of(model, table.take(chosen - 1), table_options))
+    for row, one in zip(chosen, answer.rows, strict=True):
+        console.text(f"row {row}: {one.sentence}")
 
 
 VARYING = re.compile(r"(?<!column )'(?:[^'\\]|\\.)*'|\d[\d,.]*|cells? (?:is|are)|rows?")

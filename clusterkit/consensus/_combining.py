@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import Any
 
 from clusterkit._typing import ArrayLike, Labels, RandomState
 from clusterkit.contracts import Consensus
@@ -26,7 +26,7 @@ __all__ = [
     "comusacl_dew",
     "cspa",
     "diclens",
-    "documented_by",
+    "function_of",
     "hbgf",
     "voting",
 ]
@@ -99,8 +99,6 @@ def combine(
     return combine_members(stage, members, n_clusters, Seeds.of(random_state).stream("consensus"))
 
 
-F = TypeVar("F", bound=Callable[..., Any])
-
 PARAMETERS = "Parameters\n----------\n"
 """The heading of the parameters of a stage."""
 
@@ -128,14 +126,27 @@ InvalidParameter
 """Documentation of the result and the errors of every consensus."""
 
 
-def documented_by(stage: type[Consensus]) -> Callable[[F], F]:
-    """Decorator that gives a function the full docstring of a stage, so that ``help`` shows it."""
+def function_of(stage: type[Consensus]) -> Callable[..., Labels]:
+    """A stage as a function of labellings, with its parameters in the signature and its full docstring."""
 
-    def decorate(function: F) -> F:
-        function.__doc__ = _text(stage)
-        return function
+    def function(
+        labelings: ArrayLike | Sequence[ArrayLike],
+        *,
+        n_clusters: int | None = None,
+        random_state: RandomState = None,
+        **parameters: object,
+    ) -> Labels:
+        chosen = stage().with_parameters(**parameters)
+        return combine(labelings, chosen, n_clusters=n_clusters, random_state=random_state)
 
-    return decorate
+    signature = inspect.signature(function)
+    common = list(signature.parameters.values())[:-1]
+    single = [inspect.Parameter(name, common[-1].kind, default=its) for name, its in stage().parameters().items()]
+    described: Any = function
+    described.__name__ = described.__qualname__ = stage.name
+    described.__module__, described.__doc__ = "clusterkit.consensus", _text(stage)
+    described.__signature__ = signature.replace(parameters=[*common, *single])
+    return function
 
 
 def _text(stage: type[Consensus]) -> str:
@@ -170,95 +181,11 @@ def _random_state(stage: type[Consensus]) -> str:
     return f"random_state : int, Generator, RandomState or None, default None\n    {text}"
 
 
-@documented_by(Coassociation)
-def coassociation(
-    labelings: ArrayLike | Sequence[ArrayLike],
-    *,
-    n_clusters: int | None = None,
-    random_state: RandomState = None,
-    linkage: str = "average",
-) -> Labels:
-    """Hierarchical clustering by the fraction of members that separate two samples."""
-    return combine(labelings, "coassociation", n_clusters=n_clusters, random_state=random_state, linkage=linkage)
-
-
-@documented_by(Comusa)
-def comusa(
-    labelings: ArrayLike | Sequence[ArrayLike],
-    *,
-    n_clusters: int | None = None,
-    random_state: RandomState = None,
-    relaxation: float = 0.5,
-    max_over: str = "unvisited",
-) -> Labels:
-    """Clusters grown in the graph of co-associations of samples."""
-    return combine(
-        labelings, "comusa", n_clusters=n_clusters, random_state=random_state, relaxation=relaxation, max_over=max_over
-    )
-
-
-@documented_by(Comusacl)
-def comusacl(
-    labelings: ArrayLike | Sequence[ArrayLike],
-    *,
-    n_clusters: int | None = None,
-    random_state: RandomState = None,
-    relaxation: float = 0.5,
-    weight: str = "jaccard",
-) -> Labels:
-    """Clusters grown in the graph of similarities of base clusters."""
-    return combine(
-        labelings, "comusacl", n_clusters=n_clusters, random_state=random_state, relaxation=relaxation, weight=weight
-    )
-
-
-@documented_by(ComusaclDew)
-def comusacl_dew(
-    labelings: ArrayLike | Sequence[ArrayLike],
-    *,
-    n_clusters: int | None = None,
-    random_state: RandomState = None,
-    relaxation: float = 0.5,
-) -> Labels:
-    """`comusacl` with the mean co-association as the similarity."""
-    return combine(labelings, "comusacl_dew", n_clusters=n_clusters, random_state=random_state, relaxation=relaxation)
-
-
-@documented_by(Cspa)
-def cspa(
-    labelings: ArrayLike | Sequence[ArrayLike],
-    *,
-    n_clusters: int | None = None,
-    random_state: RandomState = None,
-    n_init: int = 10,
-) -> Labels:
-    """Normalised cut of the graph of co-associations; needs `n_clusters`."""
-    return combine(labelings, "cspa", n_clusters=n_clusters, random_state=random_state, n_init=n_init)
-
-
-@documented_by(Diclens)
-def diclens(
-    labelings: ArrayLike | Sequence[ArrayLike], *, n_clusters: int | None = None, random_state: RandomState = None
-) -> Labels:
-    """The best partition along a spanning tree of base clusters."""
-    return combine(labelings, "diclens", n_clusters=n_clusters, random_state=random_state)
-
-
-@documented_by(Hbgf)
-def hbgf(
-    labelings: ArrayLike | Sequence[ArrayLike],
-    *,
-    n_clusters: int | None = None,
-    random_state: RandomState = None,
-    n_init: int = 10,
-) -> Labels:
-    """Normalised cut of the bipartite graph of samples and base clusters; needs `n_clusters`."""
-    return combine(labelings, "hbgf", n_clusters=n_clusters, random_state=random_state, n_init=n_init)
-
-
-@documented_by(Voting)
-def voting(
-    labelings: ArrayLike | Sequence[ArrayLike], *, n_clusters: int | None = None, random_state: RandomState = None
-) -> Labels:
-    """The most frequent label after matching the clusters of all members."""
-    return combine(labelings, "voting", n_clusters=n_clusters, random_state=random_state)
+coassociation = function_of(Coassociation)
+comusa = function_of(Comusa)
+comusacl = function_of(Comusacl)
+comusacl_dew = function_of(ComusaclDew)
+cspa = function_of(Cspa)
+diclens = function_of(Diclens)
+hbgf = function_of(Hbgf)
+voting = function_of(Voting)

@@ -121,6 +121,11 @@ class Status:
         """Whether Ctrl-C ended the iterations."""
         return self.ending is Ending.INTERRUPTED
 
+    @property
+    def last_objective(self) -> float | None:
+        """The objective, or else the last of the history; None without any."""
+        return self.history[-1] if self.objective is None and self.history else self.objective
+
     @classmethod
     def migrated(cls, fields: Mapping[str, object], schema: int) -> Mapping[str, object]:
         """The fields of a file that knew no `Ending`, which does not tell what else ended than convergence did."""
@@ -131,7 +136,12 @@ class Status:
 
 
 class Extension(Protocol):
-    """New raw rows to rows of an embedding; a frozen callable, so that a fit pickles."""
+    """New raw rows to rows of an embedding; a frozen callable, so that a fit pickles.
+
+    Where each score is a sum over the columns, a method ``terms`` gives the terms, (m, d + 1, k), from which
+    `clusterkit.explain` says which columns decide; the last one belongs to the cluster and to no column. It may be None
+    for some maps.
+    """
 
     def __call__(self, Y: Array) -> Array:
         """Rows for Y, (m, r)."""

@@ -71,7 +71,7 @@ class Prepared(ABC):
 
     @property
     def resolved(self) -> Mapping[str, object]:
-        """Parameters that the preparation decided, for `resolved_`."""
+        """Parameters that the preparation decided, for `resolved_`; by default none."""
         return {}
 
     @abstractmethod
@@ -79,8 +79,12 @@ class Prepared(ABC):
         """One iteration. `targets` is None for a solver that learns from none."""
 
     def objective(self, targets: Coded | None, outcome: Outcome) -> Array | None:
-        """Objective of ``outcome = solve(targets)``, one value a start, lower is better; None if it has none."""
-        return None
+        """Objective of ``outcome = solve(targets)``, one value a start, lower is better; None if it has none.
+
+        By default the one that the status of the outcome has.
+        """
+        value = None if outcome.status is None else outcome.status.last_objective
+        return None if value is None else np.array([value])
 
     @property
     def objective_factor(self) -> float:
@@ -150,7 +154,8 @@ def adder_of(summing: Summing) -> Adder:
 class Summing(Protocol[PartT]):
     """Iterations of a solver as sums: frozen, small and picklable, because an engine sends the object to the rows.
 
-    An optional attribute `adder` with the same `part` lacks what only `finish` needs, such as a factorisation: it is
+    An optional attribute `resolved` has parameters that were decided on the way, for `resolved_`. An optional attribute
+    `adder` with the same `part` lacks what only `finish` needs, such as a factorisation: it is
     then sent in place of the whole. An optional method ``labelled_part(H, function)`` does two steps at once for a
     block on a device: the labels (b,), which are the columns of the largest scores of the function, the class sizes
     (k,), and the part; or None.
@@ -159,10 +164,6 @@ class Summing(Protocol[PartT]):
     spread of k-means) are read by the function `Path.prepare` through `FeatureSpace.reduce`, which is a pass of the
     engine too.
     """
-
-    @property
-    def resolved(self) -> Mapping[str, object]:
-        """Parameters that were decided on the way, for `resolved_`."""
 
     def part(self, H: Array, targets: Coded, scores: Array | None) -> PartT:
         """The contribution of a block; zero if it has no rows.
@@ -250,10 +251,6 @@ class Iterating(Protocol[PartT]):
     @property
     def max_iter(self) -> int:
         """Largest number of iterations."""
-
-    @property
-    def resolved(self) -> Mapping[str, object]:
-        """Parameters that were decided on the way, for `resolved_`."""
 
     def begin(self, space: FeatureSpace, rng: Rng) -> RowFunction:
         """The first function; the samples are read by ``space.reduce`` and by single rows."""
@@ -367,7 +364,8 @@ class PassSolver(Prepared):
     @property
     def resolved(self) -> Mapping[str, object]:
         """Parameters that the iterations decided."""
-        return self.iterations.resolved
+        decided: Mapping[str, object] = getattr(self.iterations, "resolved", {})
+        return decided
 
     @property
     def objective_factor(self) -> float:
@@ -388,8 +386,7 @@ class PassSolver(Prepared):
     def objective(self, targets: Coded | None, outcome: Outcome) -> Array | None:
         """Objective of the targets, (R,), from the sums of an iteration."""
         if isinstance(self.iterations, Iterating):
-            assert outcome.status is not None
-            return np.array([outcome.status.history[-1]])
+            return super().objective(targets, outcome)
         assert isinstance(outcome, Scores)
         assert isinstance(outcome.carry, np.ndarray)
         return outcome.carry

@@ -227,11 +227,8 @@ def border_contrast(terrain: Terrain, labels: Labels) -> float:
     labels : ndarray of shape (n,)
         0..k-1, each of which occurs; k is at least 2.
     """
-    from clusterkit.criteria import _criteria_jit
-
-    t, labels = terrain, np.ascontiguousarray(labels, dtype=np.int64)
     sizes = np.bincount(labels)
-    outer, _, inner = _criteria_jit.log_contrasts(t.low, t.high, t.weights, labels, len(sizes), LEAST_INNER_SIDE)
+    outer, _, inner = _log_contrasts(terrain, labels)
     shares = sizes / len(labels)
     borders = math.exp(float(shares @ np.log1p(np.maximum(outer, 0.0) * np.sqrt(sizes))))
     return max(0.0, math.log((1.0 + borders) / (2.0 + float(shares @ inner))))
@@ -249,9 +246,11 @@ def inner_contrast(terrain: Terrain, labels: Labels) -> float:
     labels : ndarray of shape (n,)
         0..k-1, each of which occurs.
     """
+    return float(np.bincount(labels) @ _log_contrasts(terrain, labels)[1]) / len(labels)
+
+
+def _log_contrasts(t: Terrain, labels: Labels) -> tuple[Array, Array, Array]:
     from clusterkit.criteria import _criteria_jit
 
-    t, labels = terrain, np.ascontiguousarray(labels, dtype=np.int64)
-    sizes = np.bincount(labels)
-    _, inner, _ = _criteria_jit.log_contrasts(t.low, t.high, t.weights, labels, len(sizes), LEAST_INNER_SIDE)
-    return float(sizes @ inner) / len(labels)
+    labels = np.ascontiguousarray(labels, dtype=np.int64)
+    return _criteria_jit.log_contrasts(t.low, t.high, t.weights, labels, int(labels.max()) + 1, LEAST_INNER_SIDE)

@@ -373,7 +373,7 @@ n_features_in_
     ) -> TableAnswer:
         """The answer of the pool and a mixture of the columns, or of the pool alone, to all rows that are given."""
         driver, seeds = self._driver(), Seeds.of(self.random_state)
-        with same_place.limited_threads(0), same_place.shown(self.verbose), same_place.hooks():
+        with same_place.surroundings(self.verbose):
             court = self._court(driver, rows, fitted, cells, seeds) if self._judges(rows, fitted, known) else None
             judged = None if court is None else court.answer()
             if court is not None and judged is not None:

@@ -122,9 +122,7 @@ exact_on_training_, n_features_in_
             tuning = attrs.evolve(tuning, composition=attrs.evolve(tuning.composition, rows=None))
         with (
             placed.fitted_where(),
-            same_place.limited_threads(same_place.elements(samples.n, tuning.composition.featuremap)),
-            same_place.shown(self.verbose),
-            same_place.hooks(),
+            same_place.surroundings(self.verbose, samples.n, tuning.composition.featuremap),
         ):
             if chooses:
                 answer = choose_number(base, placed.in_memory(), streams, driver)

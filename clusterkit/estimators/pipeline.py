@@ -253,9 +253,7 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
         report: Mapping[str, object] = {}
         with (
             placed.fitted_where(),
-            same_place.limited_threads(same_place.elements(samples.n, composition.featuremap)),
-            same_place.shown(self.verbose),
-            same_place.hooks(),
+            same_place.surroundings(self.verbose, samples.n, composition.featuremap),
         ):
             if self._chooses_number(composition):
                 tuning, answer = compose.Tuning(composition), choose_number(self, placed.in_memory(), streams)

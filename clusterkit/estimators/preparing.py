@@ -39,6 +39,7 @@ __all__ = [
     "labels_again",
     "not_of_repeated_columns",
     "of_columns",
+    "of_records",
     "prepared_for",
     "refuse_changed_stages",
     "set_fit_of_columns",
@@ -227,11 +228,7 @@ def fit_mixed(
     composition = of_columns(composition, fitted)
     any_model: Any = model
     seeds = Seeds.of(any_model.random_state)
-    with (
-        same_place.limited_threads(same_place.elements(len(X), composition.featuremap)),
-        same_place.shown(any_model.verbose),
-        same_place.hooks(),
-    ):
+    with same_place.surroundings(any_model.verbose, len(X), composition.featuremap):
         fit = SingleDriver().run([composition], ArraySamples(X), seeds).fit
     set_fit_of_columns(model, fit, fitted, composition)
     return fitted
@@ -328,7 +325,7 @@ def features_of(model: object, X: object) -> Array | None:
     from clusterkit.tables.reading.frames import is_frame, refuse_query
 
     refuse_query(X)
-    X = _of_records(X)
+    X = of_records(X)
     if isinstance(X, Mapping) or is_frame(X):
         return fitted.transform(X)
     why = why_no_table(X)
@@ -344,7 +341,7 @@ def _are_cells(values: object) -> bool:
     return hasattr(values, "values") or (hasattr(values, "__len__") and not isinstance(values, str))
 
 
-def _of_records(X: Any) -> Any:
+def of_records(X: object) -> object:
     """Columns of one row, a mapping of names to cells, or of a list of such rows; anything else as it is."""
     if isinstance(X, Mapping) and X and not any(_are_cells(values) for values in X.values()):
         X = [X]

@@ -42,6 +42,7 @@ __all__ = [
     "iteration",
     "limited_threads",
     "shown",
+    "surroundings",
 ]
 
 
@@ -126,6 +127,13 @@ def hooks() -> Iterator[None]:
         for listener in listeners:
             # the types of a lambda with a default are not inferred
             stack.enter_context(listening(lambda report, call=listener: call(report=report)))  # type: ignore[misc]
+        yield
+
+
+@contextmanager
+def surroundings(verbose: bool, n: int = 0, featuremap: FeatureMap | None = None) -> Iterator[None]:
+    """Context of a fit of n rows: its threads, its progress, and the hooks."""
+    with limited_threads(0 if featuremap is None else elements(n, featuremap)), shown(verbose), hooks():
         yield
 
 

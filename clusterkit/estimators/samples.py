@@ -522,6 +522,10 @@ class RowSpan:
         coordinates: Array = ((Y - self.mean) @ self.axes).astype(Y.dtype, copy=False)
         return coordinates
 
+    def inverse(self, H: Array) -> Array:
+        """Rows in the span with these coordinates."""
+        return H @ self.axes.T + self.mean
+
 
 @final
 @attrs.frozen(eq=False)

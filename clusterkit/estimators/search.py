@@ -205,7 +205,7 @@ def search(
         )
     if not fine:
         raise all_failed([failed_candidate(p, m) for p, m in zip(candidates, models, strict=True)])
-    with same_place.shown(verbose), same_place.hooks(), same_place.limited_threads(0):
+    with same_place.surroundings(verbose):
         columns = samples.columns if isinstance(samples, TableSamples) else None
         if columns is not None and score == "auto" and noise is None and all(map(stages_of_tables, fine)):
             score = "evidence"

@@ -204,23 +204,15 @@ def solve_once(
         balanced = label_and_balance(outcome, labeler, balancer, space, task, rngs[index])
         values = _objective(prepared, solver, coded, outcome, 1)
         status = outcome.status or Status(1, Ending.CONVERGED, "solved in one iteration")
-        objective, ending, reason = _reported(outcome.status), status.ending, status.reason
+        objective, ending, reason = status.last_objective, status.ending, status.reason
         if values is not None:
             objective = float(values[0])
             ending, reason = in_range(ending, reason, objective)
+        objective = math.nan if objective is None else objective
         end = Ended(balanced, status.n_iter, ending, reason, objective, status.history, index)
         return end, balanced.interrupted or status.interrupted
 
     return run_starts((partial(made, index) for index in range(len(rngs))), len(rngs), report_each=True)
-
-
-def _reported(status: Status | None) -> float:
-    """Objective of a solver that has none to compare starts by: that of its status, or the last of its history."""
-    if status is None:
-        return math.nan
-    if status.objective is not None:
-        return status.objective
-    return status.history[-1] if status.history else math.nan
 
 
 def alternate(

@@ -38,6 +38,7 @@ __all__ = [
     "neighbour_search",
     "self_tuned_graph",
     "self_tuned_weights",
+    "symmetric",
     "unique_pairs",
     "with_degrees",
 ]
@@ -303,8 +304,6 @@ def self_tuned_weights(squared: Array, index: Indices, scales: Array) -> csr_arr
         The neighbours. The row itself is not joined to itself.
     scales : ndarray of shape (u,)
     """
-    from scipy.sparse import csr_array
-
     u, k = index.shape
     pairs = np.stack([np.repeat(np.arange(u), k), index.reshape(-1)], axis=1)
     edges, first = unique_pairs(pairs, u)
@@ -316,9 +315,15 @@ def self_tuned_weights(squared: Array, index: Indices, scales: Array) -> csr_arr
     weights = 0.5 * np.minimum(sides, 2) * np.exp(-lengths / (scales[i] * scales[j]))
     degrees = np.bincount(i, weights, u) + np.bincount(j, weights, u)
     joining = weights > EPS / u * np.sqrt(degrees[i] * degrees[j])
-    i, j, weights = i[joining], j[joining], weights[joining]
+    return symmetric(i[joining], j[joining], weights[joining], u)
+
+
+def symmetric(i: Indices, j: Indices, weights: Array, n: int) -> csr_array:
+    """Sparse symmetric matrix (n, n) with one weight per pair and an empty diagonal."""
+    from scipy.sparse import csr_array
+
     rows, columns = np.concatenate([i, j]), np.concatenate([j, i])
-    return csr_array((np.concatenate([weights, weights]), (rows, columns)), shape=(u, u))
+    return csr_array((np.concatenate([weights, weights]), (rows, columns)), shape=(n, n))
 
 
 def self_tuned_graph(points: Array, n_neighbors: int, scale_neighbor: int) -> tuple[csr_array, Array, Labels]:

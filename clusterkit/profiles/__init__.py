@@ -9,6 +9,7 @@ Polars or PyArrow, with gaps and categories as they are.
 - `representatives` (``representing.py``): a few rows that stand for each cluster.
 - `compare` (``comparing.py``): methods side by side: sizes, indices, stability, agreement, seconds.
 - `assign`, `relabel` (``rows.py``): certainty and distance of each row; numbers that last over refits.
+- `explain` (``explaining.py``): why a row is in its cluster: the columns that decide.
 - `linkage_matrix` (``hierarchies.py``): the merges of a spanning tree for scipy.
 - ``raw_table.py``: rows of any table as columns of numbers and of categories; ``measures.py`` makes them comparable,
   draws rows, and reads the labels of a model.
@@ -18,6 +19,7 @@ from __future__ import annotations
 
 from clusterkit.profiles.comparing import Comparison, Method, compare
 from clusterkit.profiles.documents import DocumentProfile, Topic
+from clusterkit.profiles.explaining import ColumnEvidence, Explanation, Explanations, explain
 from clusterkit.profiles.hierarchies import linkage_matrix
 from clusterkit.profiles.naming import Condition, Rule
 from clusterkit.profiles.profiling import ClusterProfile, FeatureProfile, Profile, profile
@@ -26,9 +28,12 @@ from clusterkit.profiles.rows import Relabelled, assign, relabel
 
 __all__ = [
     "ClusterProfile",
+    "ColumnEvidence",
     "Comparison",
     "Condition",
     "DocumentProfile",
+    "Explanation",
+    "Explanations",
     "FeatureProfile",
     "Method",
     "Profile",
@@ -37,6 +42,7 @@ __all__ = [
     "Topic",
     "assign",
     "compare",
+    "explain",
     "linkage_matrix",
     "profile",
     "relabel",

@@ -12,7 +12,7 @@ from clusterkit._typing import Array, Indices, Labels
 from clusterkit.contracts.labelings import NOISE
 from clusterkit.errors import InvalidData, InvalidParameter, counted
 from clusterkit.profiles.measures import labels_of
-from clusterkit.profiles.naming import with_name
+from clusterkit.profiles.naming import ByLabel, with_name
 
 __all__ = ["DocumentProfile", "Naming", "Topic", "topics_of"]
 
@@ -54,7 +54,7 @@ Naming: TypeAlias = Callable[[Topic], str]
 
 @final
 @attrs.frozen
-class DocumentProfile:
+class DocumentProfile(ByLabel[Topic]):
     """Topics of all clusters, and of all layers of a model that has several.
 
     Parameters
@@ -70,13 +70,6 @@ class DocumentProfile:
     layers: tuple[tuple[Topic, ...], ...]
     n_rows: int
     n_noise: int
-
-    def __getitem__(self, label: int) -> Topic:
-        """The topic of a cluster, by its label."""
-        for topic in self.clusters:
-            if topic.label == label:
-                return topic
-        raise KeyError(f"no cluster {label}; there are {', '.join(str(one.label) for one in self.clusters) or 'none'}")
 
     def __str__(self) -> str:
         head = f"{counted(len(self.clusters), 'cluster')} of {counted(self.n_rows, 'document')}"

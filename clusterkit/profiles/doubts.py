@@ -15,7 +15,7 @@ from clusterkit.errors import counted, first_names, shortened
 from clusterkit.families.mixtures.mixed_mixture import restating_in_words
 from clusterkit.profiles.measures import GroupedSample, draw
 from clusterkit.profiles.raw_table import RawColumn, RawTable
-from clusterkit.profiles.rows import NEIGHBOURS
+from clusterkit.profiles.rows import degrees_of_rows
 from clusterkit.tables.preparing.plans import CategoryColumn, ColumnPlan
 from clusterkit.tables.preparing.redundant_columns import as_option
 
@@ -169,17 +169,12 @@ def _of_single(X: Array, labels: Labels, names: Labels) -> str:
     rows = [int(np.flatnonzero(labels == name)[0]) for name in names if (labels == name).sum() == 1]
     if not rows or len(rows) > SHOWN or len(rows) == len(names):
         return ""
-    from sklearn.neighbors import NearestNeighbors
-
     others = np.delete(np.arange(len(X)), rows)
-    others = others[:: -(-len(others) // NEAR_ROWS)]
-    size = min(NEIGHBOURS, len(others) - 1)
-    if size < 1:
+    chosen = np.concatenate([rows, others[:: -(-len(others) // NEAR_ROWS)]]).astype(np.intp)
+    if len(chosen) < len(rows) + 2:
         return ""
-    neighbours = NearestNeighbors(n_neighbors=size).fit(X[others])
-    usual = float(np.median(neighbours.kneighbors()[0][:, -1]))
-    radius = neighbours.kneighbors(X[rows])[0][:, -1]
-    far = [row for row, its in zip(rows, radius.tolist(), strict=True) if its > 0 and its >= FAR * usual]
+    degrees = degrees_of_rows(X[chosen], labels[chosen], np.arange(len(rows), len(chosen)))
+    far = [row for row, its in zip(rows, degrees.distance.tolist(), strict=False) if its >= FAR]
     if not far:
         return ""
     each = [f"cluster {labels[row]} is row {row + 1} alone" for row in far]

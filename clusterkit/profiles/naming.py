@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from statistics import NormalDist
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, final
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, final
 
 import attrs
 import numpy as np
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "PLAIN",
+    "ByLabel",
     "Condition",
     "Position",
     "Rule",
@@ -168,6 +169,19 @@ def in_words(position: Position, kind: str) -> str:
     ('late', 'high', 'medium')
     """
     return TIMES.get(position, position) if kind == "date" else position
+
+
+class ByLabel(Generic[Described]):
+    """Clusters that are found by their labels."""
+
+    clusters: tuple[Described, ...]
+
+    def __getitem__(self, label: int) -> Described:
+        """What is known of a cluster, by its label."""
+        for one in self.clusters:
+            if one.label == label:
+                return one
+        raise KeyError(f"no cluster {label}; there are {', '.join(str(one.label) for one in self.clusters) or 'none'}")
 
 
 def with_name(cluster: Described, naming: Callable[[Described], str] | None) -> Described:

@@ -26,6 +26,7 @@ from clusterkit.profiles.measures import (
     measures_of,
 )
 from clusterkit.profiles.naming import (
+    ByLabel,
     Position,
     Rule,
     beyond_chance,
@@ -143,7 +144,7 @@ class ClusterProfile:
 
 @final
 @attrs.frozen
-class Profile:
+class Profile(ByLabel[ClusterProfile]):
     """Profiles of all clusters of a table.
 
     Parameters
@@ -176,13 +177,6 @@ class Profile:
     def of_role(self, role: str) -> tuple[str, ...]:
         """The columns of a role."""
         return tuple(name for name, its in self.roles.items() if its == role)
-
-    def __getitem__(self, label: int) -> ClusterProfile:
-        """The profile of a cluster, by its label."""
-        for cluster in self.clusters:
-            if cluster.label == label:
-                return cluster
-        raise KeyError(f"no cluster {label}; there are {', '.join(str(one.label) for one in self.clusters) or 'none'}")
 
     def to_frame(self, library: str | None = None) -> object:
         """One row for each cluster and column, as a data frame.

@@ -9,18 +9,19 @@ import importlib
 import math
 import re
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from importlib.util import find_spec
 from typing import Any, Literal, final
 
 import attrs
 import numpy as np
 
-from clusterkit._typing import AnyArray, Indices
+from clusterkit._typing import AnyArray, Array, Indices
 from clusterkit.errors import STEERING, InvalidData, InvalidParameter, escaped, shortened
 from clusterkit.samples.coding import why_no_table
 from clusterkit.tables.cells.measures import PLAIN
 from clusterkit.tables.cells.readings import NATIVE, as_hours, as_levels, as_numbers, as_seconds, settled
-from clusterkit.tables.cells.times import DURATION
+from clusterkit.tables.cells.times import DURATION, TIME, clock_text
 from clusterkit.tables.preparing.plans import CategoryColumn, ColumnPlan, DateColumn, LeftOut, NumberColumn
 from clusterkit.tables.preparing.preparation import FittedPreparation
 from clusterkit.tables.reading.frames import Column, HoldsFrame, columns_of, is_frame, opened, refuse_query
@@ -32,6 +33,9 @@ __all__ = [
     "as_cell",
     "as_frame",
     "as_text",
+    "columns_of_samples",
+    "in_unit",
+    "number",
 ]
 
 
@@ -159,6 +163,37 @@ class RawTable:
         return [_read(name, column, plans.get(column.name)) for name, column in zip(self.names, typed, strict=True)]
 
 
+def columns_of_samples(model: object, samples: Array) -> list[RawColumn]:
+    """The used columns of rows as the stages of a model, or a preparation, give them, in the units of the table.
+
+    A gap that was filled is what filled it. Columns that became points on a circle or a sphere have no values.
+    """
+    preparation = model if isinstance(model, FittedPreparation) else vars(model).get("preparation_")
+    if preparation is None:
+        names = getattr(model, "feature_names_in_", [f"x{j}" for j in range(samples.shape[1])])
+        return [RawColumn(str(name), "number", values) for name, values in zip(names, samples.T, strict=True)]
+    columns, coded = list[RawColumn](), preparation.coded
+    parts = np.split(samples, np.cumsum(preparation.widths)[:-1], axis=1)
+    for plan, F in zip((plan for plan in preparation.plans if plan.used), parts, strict=True):
+        x = F[:, 0]
+        if isinstance(plan, CategoryColumn):
+            if plan.or_gap or (plan.n_groups == 2 and not coded):
+                x = (x > 0) - 1.0 * plan.or_gap
+            elif not coded:
+                x = F[:, : plan.n_groups].argmax(axis=1).astype(np.float64)
+            codes = np.nan_to_num(x, nan=-1).astype(np.intp)
+            order = np.argsort(plan.ranks) if plan.ranks and coded else np.arange(plan.n_groups)
+            levels = (*plan.levels, "(other)")
+            columns.append(RawColumn(plan.name, "category", np.append(order, -1)[codes], levels))
+        elif isinstance(plan, DateColumn):
+            x = (x * 86400.0 if coded else x / plan.factor) + plan.centre
+            columns.append(RawColumn(plan.name, "date", x))
+        elif isinstance(plan, NumberColumn):
+            x = np.full(len(x), np.nan) if plan.circle or plan.sphere else x if coded else x / plan.factor + plan.centre
+            columns.append(RawColumn(plan.name, "number", x))
+    return columns
+
+
 def _array(X: Any, caller: str) -> AnyArray:
     try:
         array: AnyArray = np.asarray(X)
@@ -247,6 +282,44 @@ def as_text(header: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
         for row in texts
     )
     return "\n".join(line.rstrip() for line in lines)
+
+
+GROUPED = 9999.5
+"""Number from which separators of thousands are written."""
+
+
+def number(value: float) -> str:
+    """A number of a table, with four digits at least; marks between thousands from 10,000 on, as years have none.
+
+    Examples
+    --------
+    >>> number(1234567.8), number(2024.4), number(0.00123456), number(12.0), number(math.nan)
+    ('1,234,568', '2024', '0.001235', '12', '–')
+    """
+    if math.isnan(value):
+        return "–"
+    if 1000 <= abs(value) < GROUPED:
+        return f"{value:.0f}"
+    return f"{value:,.0f}" if GROUPED <= abs(value) < 1e15 else f"{value:.4g}"
+
+
+def in_unit(value: float, kind: Kind, clock: str = "") -> str:
+    """A number, the date of seconds since 1970, or hours of a `clock` as it shows them; a dash for none.
+
+    Examples
+    --------
+    >>> in_unit(8.25, "number", "time of day"), in_unit(86400.0, "date"), in_unit(2024.0, "number")
+    ('8:15', '1970-01-02', '2024')
+    """
+    if clock and not math.isnan(value):
+        minutes = round(60 * (value % 24 if clock == TIME else value))
+        return clock_text(60.0 * (minutes % (24 * 60) if clock == TIME else minutes)).removesuffix(":00")
+    if kind == "date":
+        try:
+            return datetime.fromtimestamp(value, UTC).strftime("%Y-%m-%d")
+        except (OverflowError, OSError, ValueError):
+            return "–"
+    return number(value)
 
 
 def as_cell(value: object, most: int = WIDEST) -> str:

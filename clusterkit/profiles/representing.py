@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
+from typing import Any
 
 import numpy as np
 
@@ -14,11 +16,12 @@ from clusterkit.contracts.seeds import Seeds
 from clusterkit.errors import InvalidData
 from clusterkit.numerics.distances import squared_distances
 from clusterkit.numerics.selection import sample_rows
+from clusterkit.numerics.threads import ignoring
 from clusterkit.profiles.measures import labels_of, measures_of
 from clusterkit.profiles.raw_table import RawTable
 from clusterkit.samples import FeatureSpace, Space
 
-__all__ = ["coordinates", "representatives"]
+__all__ = ["coordinates", "points_of", "representatives"]
 
 
 def representatives(
@@ -95,18 +98,11 @@ def coordinates(model: object, table: RawTable, rows: Indices) -> Array:
     if table.preparation is not None:
         samples = table.preparation.transform(table.take(rows), quiet=True)
     elif isinstance(space, Space) and getattr(model, "n_features_in_", None) == len(table.names):
-        samples = _numbers(table, rows)
+        fitted: Any = model
+        with suppress(ValueError), ignoring(Warning):  # a table that the model does not take has coordinates too
+            samples = fitted._rows_of(table.take(rows))
     if samples is not None:
-        if not isinstance(space, Space):
-            return samples
-        samples = samples.astype(space.dtype, copy=False)
-        points: Array = np.asarray(space.at(samples) if isinstance(space, FeatureSpace) else space.coordinates(samples))
-        if (gaps := np.isnan(points)).any():  # mixed columns keep theirs
-            known = points[:, ~gaps.all(axis=0)]
-            points = np.where(np.isnan(known), np.nanmedian(known, axis=0), known)
-        if not points.shape[1] or np.isinf(points).any():
-            raise InvalidData("the space of the model has no finite coordinates for these rows")
-        return points
+        return points_of(space, samples) if isinstance(space, Space) else samples
     measures, _ = measures_of(table.columns(rows))
     if not measures:
         return np.zeros((len(rows), 1))
@@ -116,13 +112,16 @@ def coordinates(model: object, table: RawTable, rows: Indices) -> Array:
     return (values - values.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
 
 
-def _numbers(table: RawTable, rows: Indices) -> Array | None:
-    """The rows as numbers; None if some cell is not one."""
-    columns = table.columns(rows)
-    if any(column.kind != "number" for column in columns):
-        return None
-    samples: Array = np.ascontiguousarray(np.column_stack([column.values for column in columns]), dtype=np.float64)
-    return samples if np.isfinite(samples).all() else None
+def points_of(space: Space, samples: Array) -> Array:
+    """Coordinates of rows, as the stages take them, in the space of a model, (m, r)."""
+    samples = samples.astype(space.dtype, copy=False)
+    points: Array = np.asarray(space.at(samples) if isinstance(space, FeatureSpace) else space.coordinates(samples))
+    if (gaps := np.isnan(points)).any():  # mixed columns keep theirs
+        known = points[:, ~gaps.all(axis=0)]
+        points = np.where(np.isnan(known), np.nanmedian(known, axis=0), known)
+    if not points.shape[1] or np.isinf(points).any():
+        raise InvalidData("the space of the model has no finite coordinates for these rows")
+    return points
 
 
 def _medoids(points: Array, n: int) -> Indices:

@@ -23,7 +23,8 @@ from clusterkit.profiles.raw_table import RawTable, as_frame
 from clusterkit.profiles.representing import coordinates
 
 __all__ = [
-    "MOST_ROWS", "NEIGHBOURS", "DegreesOfRows", "Relabelled", "assign", "certainties", "degrees_of_rows", "relabel",
+    "MOST_ROWS", "NEIGHBOURS", "DegreesOfRows", "Relabelled", "assign", "certainties", "degrees_of_rows",
+    "memberships_of", "relabel",
 ]  # fmt: skip
 
 NEIGHBOURS = 10
@@ -153,7 +154,7 @@ def certainties(model: object, X: object, labels: Labels, random_state: RandomSt
         degrees = degrees_of_rows(coordinates(model, table, np.arange(table.n)), labels, among)
         certainty, distance = np.where(degrees.neighbours > 0, 1.0 - degrees.share, np.nan), degrees.distance
         certainty[labels == NOISE] = 0.0
-    memberships = _memberships(model, X, labels)
+    memberships = memberships_of(model, X, labels)
     return certainty if memberships is None else memberships, distance
 
 
@@ -167,11 +168,12 @@ def _labels(model: Any, X: object, table: RawTable) -> Labels:
     return labels_of(model, table.n, "assign")
 
 
-def _memberships(model: Any, X: object, labels: Labels) -> Array | None:
+def memberships_of(model: object, X: object, labels: Labels) -> Array | None:
     """The degree of membership of each row in its cluster; None for methods without degrees for new rows."""
     if not (is_model(model) and hasattr(model, "predict_proba")):
         return None
-    degrees = np.asarray(model.predict_proba(X))
+    fitted: Any = model
+    degrees = np.asarray(fitted.predict_proba(X))
     if labels.max(initial=NOISE) >= degrees.shape[1]:
         raise InvalidData(f"the model has memberships in {degrees.shape[1]} clusters, and a row has a larger number")
     certainty = np.zeros(len(labels))

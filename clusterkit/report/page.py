@@ -28,7 +28,7 @@ from clusterkit.errors import counted, need, with_title
 from clusterkit.estimators.base import FittedAttributes
 from clusterkit.numerics.selection import sample_rows
 from clusterkit.plots.figure import INK, SPINES, TITLE
-from clusterkit.profiles import ClusterProfile, FeatureProfile, profiling
+from clusterkit.profiles import ClusterProfile, FeatureProfile, explain, profiling
 from clusterkit.profiles.comparing import Method
 from clusterkit.profiles.doubts import FAR
 from clusterkit.profiles.naming import in_words
@@ -224,6 +224,7 @@ def page(analysis: Analysis, *, command: str, fingerprint: str, made: str) -> st
         "--with-data writes all of them with the labels.",
         "more_candidates": len(_numbers(analysis)) - len(candidates) if candidates else 0,
         "borders": _odd(analysis.borders, analysis, columns),
+        "reasons": _reasons(analysis),
         "outliers": _odd(analysis.outliers, analysis, columns),
         "limit": f"{FAR:g}",
         "single": sentences.is_single(analysis),
@@ -492,6 +493,15 @@ def _odd(rows: Sequence[OddRow], analysis: Analysis, columns: Sequence[str]) -> 
         }
         for row, of_row in zip(rows, cells, strict=True)
     ]
+
+
+def _reasons(analysis: Analysis) -> list[str]:
+    """Why each row between clusters is in its own; none where the model has no rows to compare with."""
+    rows = np.array([one.row for one in analysis.borders], dtype=np.intp)
+    with suppress(ValueError):
+        explained = explain(analysis.model, analysis.table.take(rows)).rows if len(rows) else ()
+        return [f"Row {row + 1:,}: {plain(one.sentence, 800)}" for row, one in zip(rows, explained, strict=True)]
+    return []
 
 
 def _versions() -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from datetime import UTC, datetime
 
 from clusterkit.contracts.registry import registry
 from clusterkit.criteria.one_cluster import LEVEL, MOST_OF_ONE, THRESHOLD
@@ -13,9 +12,9 @@ from clusterkit.drivers.auto import FEWEST, confidence_in_words, perhaps_in_word
 from clusterkit.errors import STEERING, counted, escaped, first_names, percent
 from clusterkit.estimators.auto_tables import EVIDENCE
 from clusterkit.profiles import ClusterProfile, FeatureProfile, Profile
+from clusterkit.profiles.raw_table import in_unit, number
 from clusterkit.report.analysis import COMPARED_ROWS, Analysis
 from clusterkit.tables import Table
-from clusterkit.tables.cells.times import TIME, clock_text
 from clusterkit.tables.preparing.new_rows import matched
 from clusterkit.tables.preparing.plans import CategoryColumn, ColumnPlan
 from clusterkit.tables.reading.row_sample import equal_rows
@@ -27,7 +26,6 @@ __all__ = [
     "decimal",
     "is_single",
     "main_sentences",
-    "number",
     "of_feature",
     "of_roles",
     "one_cluster",
@@ -60,9 +58,6 @@ def plain(text: object, most: int = 80) -> str:
 SURE, UNSURE = 0.8, 0.5
 """Confidences from which the structure is called clear, and below which it is called doubtful."""
 
-GROUPED = 9999.5
-"""Number from which separators of thousands are written."""
-
 UNSTABLE = 0.75
 """Stability below which the caveats mention it: other rows of the same kind give other clusters."""
 
@@ -74,21 +69,6 @@ SHARE_DIGITS = 9
 
 SIZES = 8
 """Largest number of sizes that a sentence names."""
-
-
-def number(value: float) -> str:
-    """A number of a table, with four digits at least; marks between thousands from 10,000 on, as years have none.
-
-    Examples
-    --------
-    >>> number(1234567.8), number(2024.4), number(0.00123456), number(12.0), number(math.nan)
-    ('1,234,568', '2024', '0.001235', '12', '–')
-    """
-    if math.isnan(value):
-        return "–"
-    if 1000 <= abs(value) < GROUPED:
-        return f"{value:.0f}"
-    return f"{value:,.0f}" if GROUPED <= abs(value) < 1e15 else f"{value:.4g}"
 
 
 def decimal(value: float, digits: int = 2) -> str:
@@ -113,15 +93,7 @@ def of_feature(feature: FeatureProfile, value: float, clock: str = "") -> str:
         return "no values"
     if feature.level is not None:
         return percent(round(value, SHARE_DIGITS))
-    if clock:
-        minutes = round(60 * (value % 24 if clock == TIME else value))
-        return clock_text(60.0 * (minutes % (24 * 60) if clock == TIME else minutes)).removesuffix(":00")
-    if feature.kind == "date":
-        try:
-            return datetime.fromtimestamp(value, UTC).strftime("%Y-%m-%d")
-        except (OverflowError, OSError, ValueError):
-            return "–"
-    return number(value)
+    return in_unit(value, feature.kind, clock)
 
 
 NAMED_COLUMNS = 8

@@ -73,6 +73,11 @@ class NumberPart:
         """Standardised numbers, cut off at 5 deviations."""
         return np.clip((self.transformed(x) - self.mean) / self.deviation, -CLIPPED, CLIPPED)
 
+    def inverse(self, z: Array) -> Array:
+        """The numbers that are standardised as z."""
+        y = z * self.deviation + self.mean
+        return np.exp(y) if self.form == "log" else np.sinh(y) * self.scale + self.centre if self.form == "asinh" else y
+
 
 @final
 @attrs.frozen
@@ -111,6 +116,11 @@ class LevelPart:
         places = np.minimum(np.searchsorted(values, x), len(values) - 1)
         return np.where(values[places] == x, places, np.nan)
 
+    def inverse(self, codes: Array) -> Array:
+        """The values of codes, NaN in gaps, and where a frequent value is another one."""
+        values = np.array([*[np.nan] * self.is_atom, *self.values, np.nan])
+        return values[np.nan_to_num(codes, nan=-1).astype(np.intp)]
+
 
 @final
 @attrs.frozen(eq=False)
@@ -148,6 +158,14 @@ class MixedColumns:
         out = np.empty((len(Y), self.width), dtype=Y.dtype)
         for j, part in enumerate(self.parts):
             out[:, j] = part(Y[:, part.column])
+        return out
+
+    def inverse(self, points: Array) -> Array:
+        """Columns as they are, of numbers and codes, (m, d); NaN in gaps and in columns without a part."""
+        out = np.full((len(points), self.d), np.nan)
+        for part, values in zip(self.parts, points.T, strict=True):
+            known = part.inverse(values)
+            out[:, part.column] = np.where(np.isnan(known), out[:, part.column], known)
         return out
 
     @property

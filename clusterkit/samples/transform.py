@@ -243,8 +243,12 @@ class Transform(BlockFunction):
 
         A product of matrices rounds a row by its position in its block. The error of float64 is that of distances.
         """
-        exact = all(isinstance(step, IdentityMap) or scaling_of(step) is step for step in self.steps)
-        return 0.0 if exact or self.dtype == np.float64 else float(np.finfo(self.dtype).eps)
+        return 0.0 if self.scales or self.dtype == np.float64 else float(np.finfo(self.dtype).eps)
+
+    @property
+    def scales(self) -> bool:
+        """Whether the maps do nothing but scale columns, and choose some."""
+        return all(isinstance(step, IdentityMap) or scaling_of(step) is step for step in self.steps)
 
     def __call__(self, Y: Array) -> Array:
         """Features of the rows of Y, (m, d) to (m, L); sparse rows stay sparse until a step makes them dense.

@@ -37,8 +37,9 @@ SECTIONS = {
     "start": ["which-method", "glossary"],
     "how-to/index": [
         "gallery/index",
-        "# Tables and answers", "how-to/tables", "how-to/understand-a-clustering", "how-to/plot-a-fit",
-        "how-to/compare-methods", "how-to/data-sets", "how-to/save-a-model", "how-to/export-to-onnx",
+        "# Tables and answers", "how-to/tables", "how-to/understand-a-clustering", "how-to/explain-a-row",
+        "how-to/plot-a-fit", "how-to/compare-methods", "how-to/data-sets", "how-to/save-a-model",
+        "how-to/export-to-onnx",
         "# Choose and steer", "choose-parameters", "consensus", "how-to/tell-it-what-you-know",
         "how-to/keep-cluster-sizes", "how-to/weights", "how-to/cluster-embeddings", "how-to/label-a-domain",
         "min-max-svm",

@@ -96,32 +96,19 @@ class TestThere:
         # numpy, two devices of array-api-strict, and another place than that of the fit
         assert len(run_all(model)) >= 3
 
-    @pytest.mark.parametrize("name", WEIGHTED)
+    @pytest.mark.parametrize("name", [*WEIGHTED, "nmf", "elm-nmf"])
     def test_values_and_weights(self, name):
         from clusterkit import recipe
 
         check = getattr(CHECKS, "check_array_api_input", None)
         if check is None:
             pytest.skip("this version of scikit-learn has no such check")
-        model = recipe(name, n_clusters=2, random_state=0, **RECIPES[name], **WEIGHTED[name])
-        check(
-            "Pipeline", model, array_namespace="array_api_strict", device_name="device1",
-            dtype_name="float64", check_values=True, check_sample_weight=True,
-        )  # fmt: skip
-
-    @pytest.mark.parametrize("name", ["nmf", "elm-nmf"])
-    def test_values(self, name):
-        from clusterkit import recipe
-
-        check = getattr(CHECKS, "check_array_api_input", None)
-        if check is None:
-            pytest.skip("this version of scikit-learn has no such check")
-        model = recipe(name, n_clusters=2, random_state=0, **RECIPES[name])
+        model = recipe(name, n_clusters=2, random_state=0, **RECIPES[name], **WEIGHTED.get(name, {}))
         if name == "nmf":  # the samples of the check have negative values
             model.set_params(featuremap__limits=(0.0, 1.0))
         check(
             "Pipeline", model, array_namespace="array_api_strict", device_name="device1",
-            dtype_name="float64", check_values=True,
+            dtype_name="float64", check_values=True, check_sample_weight=name in WEIGHTED,
         )  # fmt: skip
 
     def test_what_has_no_path_says_so_to_scikit_learn(self):

@@ -5,12 +5,22 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import strategies as st
 
+from clusterkit.contracts import Task
+from clusterkit.families.shared.codecs import BiasThreshold
 from clusterkit.samples import build_space
 from clusterkit.samples.transform import IdentityMap
 
 
 def dense(X):
     return build_space(X, IdentityMap(X.shape[1]))
+
+
+def solve_once(solver, space, labels, previous=None, **parameters):
+    """One iteration: the outcome and its objective."""
+    prepared = solver(**parameters).prepare(space, Task(space.n, 2), None)
+    coded = BiasThreshold().encode(labels, 2)
+    outcome = prepared.solve(coded, previous, None)
+    return outcome, float(prepared.objective(coded, outcome)[0])
 
 
 @st.composite

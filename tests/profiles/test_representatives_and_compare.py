@@ -107,13 +107,6 @@ class TestCompare:
         assert "n_clusters is needed" in reasons[2]
         assert "failed" not in clusterkit.compare({"known": y}, X).to_frame("pandas").columns
 
-    def test_errors(self, blobs):
-        X, y = blobs
-        with pytest.raises(InvalidParameter, match="mapping"):
-            clusterkit.compare({}, X)
-        with pytest.raises(InvalidData, match=r"compare: 'short': X has .* rows"):
-            clusterkit.compare({"short": y[:-1]}, X)
-
     @pytest.mark.parametrize(
         ("methods", "error", "words"),
         [
@@ -139,6 +132,8 @@ class TestCompare:
         short = clusterkit.recipe("kmeans", n_clusters=3, random_state=0).fit(X[:-5])
         with pytest.raises(InvalidData, match=f"'short' was fitted to {len(X) - 5} rows, and X has {len(X)}"):
             clusterkit.compare({"short": short}, X)
+        with pytest.raises(InvalidData, match=r"compare: 'labels': X has .* rows"):
+            clusterkit.compare({"labels": short.labels_}, X)
         with pytest.raises(InvalidParameter, match="n_clusters must be an integer >= 1"):
             clusterkit.compare({"kmeans": "kmeans"}, X, n_clusters=0)
 

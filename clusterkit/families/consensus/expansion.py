@@ -34,9 +34,18 @@ BLOCK = 2**22
 """Co-associations multiplied at a time: 32 MiB as float64."""
 
 
+@attrs.frozen
+class _Expansion(Consensus):
+    """A consensus that grows clusters."""
+
+    finds_k: ClassVar[bool] = True
+
+    relaxation: float = params.real(0.5, at_least=0.0)
+
+
 @final
 @attrs.frozen
-class Comusa(Consensus):
+class Comusa(_Expansion):
     """Grows clusters in the graph whose edges count how many members put two samples into one cluster.
 
     A cluster starts at the free sample with the largest mean similarity to its neighbours. A sample v of the cluster
@@ -59,9 +68,7 @@ class Comusa(Consensus):
     """
 
     name: ClassVar[str] = "comusa"
-    finds_k: ClassVar[bool] = True
 
-    relaxation: float = params.real(0.5, at_least=0.0)
     max_over: str = params.choice("unvisited", ("unvisited", "all"))
 
     def merge(self, labelings: Labelings, k: int | None, rng: Rng) -> Labels:
@@ -99,9 +106,19 @@ def _attachment(S: Counts, counts: Counts) -> Array:
     return np.divide(together, degree, out=np.full(len(S), -np.inf), where=degree > 0)
 
 
+class _OfBaseClusters(_Expansion):
+    """One that grows groups of base clusters."""
+
+    weight: str = "ecs"
+
+    def merge(self, labelings: Labelings, k: int | None, rng: Rng) -> Labels:
+        """Expansion over base clusters, then votes."""
+        return _merged(self.name, labelings, self.relaxation, self.weight)
+
+
 @final
 @attrs.frozen
-class Comusacl(Consensus):
+class Comusacl(_OfBaseClusters):
     """Grows groups of base clusters as COMUSA grows groups of samples, then each sample joins the group it votes for.
 
     A sample votes for the group with most of its base clusters. This is our own variant of the idea of a COMUSA on
@@ -122,19 +139,13 @@ class Comusacl(Consensus):
     """
 
     name: ClassVar[str] = "comusacl"
-    finds_k: ClassVar[bool] = True
 
-    relaxation: float = params.real(0.5, at_least=0.0)
     weight: str = params.choice("jaccard", ("jaccard", "ecs"))
-
-    def merge(self, labelings: Labelings, k: int | None, rng: Rng) -> Labels:
-        """Expansion over base clusters, then votes."""
-        return _merged(self.name, labelings, self.relaxation, self.weight)
 
 
 @final
 @attrs.frozen
-class ComusaclDew(Consensus):
+class ComusaclDew(_OfBaseClusters):
     """`comusacl` with the mean co-association of two base clusters as their similarity.
 
     Our own variant, like `comusacl`; ``comusacl(weight="ecs")`` is the same.
@@ -150,13 +161,6 @@ class ComusaclDew(Consensus):
     """
 
     name: ClassVar[str] = "comusacl_dew"
-    finds_k: ClassVar[bool] = True
-
-    relaxation: float = params.real(0.5, at_least=0.0)
-
-    def merge(self, labelings: Labelings, k: int | None, rng: Rng) -> Labels:
-        """Expansion over base clusters, then votes."""
-        return _merged(self.name, labelings, self.relaxation, "ecs")
 
 
 def _merged(name: str, labelings: Labelings, relaxation: float, weight: str) -> Labels:

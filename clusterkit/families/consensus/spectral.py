@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from abc import abstractmethod
 from typing import Any, ClassVar, final
 
 import attrs
@@ -19,9 +20,31 @@ RANK = 1e-10
 """Eigenvalues below this share of the largest are rounding: the matrix has no more rank."""
 
 
+@attrs.frozen
+class _Spectral(Consensus):
+    """A consensus by k-means of the rows of eigenvectors."""
+
+    takes_k: ClassVar[bool] = True
+    varies: ClassVar[bool] = True
+
+    n_init: int = params.integer(10, at_least=1, at_most=params.MOST_REPEATS)
+
+    def merge(self, labelings: Labelings, k: int | None, rng: Rng) -> Labels:
+        """Eigenvectors, then k-means."""
+        from clusterkit.families.consensus.expansion import indicator
+
+        assert k is not None
+        rows, weights = self._rows(indicator(labelings), labelings.counts, k)
+        return _grouped(rows, weights, k, self.n_init, rng)[labelings.column_of]
+
+    @abstractmethod
+    def _rows(self, H: Any, counts: Counts, k: int) -> tuple[Array, Counts]:
+        """Rows of eigenvectors of the samples, and of what else is grouped with them, and their weights."""
+
+
 @final
 @attrs.frozen
-class Cspa(Consensus):
+class Cspa(_Spectral):
     """Cuts the graph whose edges count how many members put two samples into one cluster.
 
     The published method hands the graph to METIS, which balances sizes; here the normalised cut is relaxed instead:
@@ -40,27 +63,18 @@ class Cspa(Consensus):
     """
 
     name: ClassVar[str] = "cspa"
-    takes_k: ClassVar[bool] = True
-    varies: ClassVar[bool] = True
 
-    n_init: int = params.integer(10, at_least=1, at_most=params.MOST_REPEATS)
-
-    def merge(self, labelings: Labelings, k: int | None, rng: Rng) -> Labels:
-        """Eigenvectors of the normalised co-association, then k-means."""
-        from clusterkit.families.consensus.expansion import indicator
-
-        assert k is not None
-        H = indicator(labelings)
-        degree = H @ (H.T @ labelings.counts)
+    def _rows(self, H: Any, counts: Counts, k: int) -> tuple[Array, Counts]:
+        """Eigenvectors of the normalised co-association."""
+        degree = H @ (H.T @ counts)
         scaled = H.multiply(1.0 / np.sqrt(degree)[:, None]).tocsr()
-        vectors, values = _leading(scaled, labelings.counts, k)
-        rows = scaled @ (vectors / np.sqrt(values))
-        return _grouped(rows, labelings.counts, k, self.n_init, rng)[labelings.column_of]
+        vectors, values = _leading(scaled, counts, k)
+        return scaled @ (vectors / np.sqrt(values)), counts
 
 
 @final
 @attrs.frozen
-class Hbgf(Consensus):
+class Hbgf(_Spectral):
     """Cuts the bipartite graph of samples and base clusters; a sample is linked to the base clusters that contain it.
 
     Samples and base clusters are partitioned together. The published method names two partitioners, METIS and the
@@ -78,25 +92,15 @@ class Hbgf(Consensus):
     """
 
     name: ClassVar[str] = "hbgf"
-    takes_k: ClassVar[bool] = True
-    varies: ClassVar[bool] = True
 
-    n_init: int = params.integer(10, at_least=1, at_most=params.MOST_REPEATS)
-
-    def merge(self, labelings: Labelings, k: int | None, rng: Rng) -> Labels:
-        """Singular vectors of the normalised indicators, then k-means on both sides."""
-        from clusterkit.families.consensus.expansion import indicator
-
-        assert k is not None
-        H = indicator(labelings)
+    def _rows(self, H: Any, counts: Counts, k: int) -> tuple[Array, Counts]:
+        """Singular vectors of the normalised indicators, those of the samples first."""
         known = np.asarray(H.sum(axis=1)).ravel()
-        sizes = H.T @ labelings.counts
+        sizes = H.T @ counts
         scaled = H.multiply(1.0 / np.sqrt(known)[:, None]).multiply(1.0 / np.sqrt(sizes)[None, :]).tocsr()
-        vectors, values = _leading(scaled, labelings.counts, k)
+        vectors, values = _leading(scaled, counts, k)
         rows = np.concatenate([scaled @ (vectors / np.sqrt(values)), vectors])
-        weights = np.concatenate([labelings.counts, np.ones(len(sizes), dtype=np.int64)])
-        u = len(labelings.counts)
-        return _grouped(rows, weights, k, self.n_init, rng)[:u][labelings.column_of]
+        return rows, np.concatenate([counts, np.ones(len(sizes), dtype=np.int64)])
 
 
 def _leading(scaled: Any, counts: Counts, k: int) -> tuple[Array, Array]:

@@ -13,7 +13,7 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Indices, Labels, Rng
-from clusterkit.contracts import Partitioner, Path, Prepared, Solver, Task, params
+from clusterkit.contracts import Partitioner, Path, Prepared, Solver, Stage, Task, params
 from clusterkit.contracts.outcomes import Ending, Outcome, Scores, Status
 from clusterkit.errors import InvalidData
 from clusterkit.families.equal.drift import MOST_ITERATIONS, DriftRule, Parts, even_out, minus_distances
@@ -34,9 +34,66 @@ __all__ = [
 ]
 
 
+@attrs.frozen
+class _OfEqual:
+    """Parameters of equal clustering."""
+
+    step: float | None = params.real(None, above=0.0, optional=True)
+    max_ratio: float = params.real(3.0, at_least=1.0)
+    size_tol: int | None = params.integer(None, at_least=0, optional=True)
+    max_iter: int = params.integer(6000, at_least=1, at_most=MOST_ITERATIONS)
+    restarts: int = params.integer(1, at_least=0, at_most=params.MOST_REPEATS)
+    fade: bool = params.flag(True)
+    repair: bool = params.flag(False)
+    strict: bool = params.flag(False)
+
+
+@attrs.frozen
+class _OfGeoClust:
+    """Parameters of GeoClust."""
+
+    step: float | None = params.real(None, above=0.0, optional=True)
+    size_tol: int | None = params.integer(None, at_least=0, optional=True)
+    max_iter: int = params.integer(6000, at_least=1, at_most=MOST_ITERATIONS)
+    restarts: int = params.integer(0, at_least=0, at_most=params.MOST_REPEATS)
+    repair: bool = params.flag(False)
+
+
+def _rule_of(stage: Stage) -> DriftRule:
+    return DriftRule.of(stage.parameters(), original=stage.name == "geoclust")
+
+
+class _DriftSolver(Solver):
+    """A solver that moves centres by a rule, in features."""
+
+    linked_balancer: ClassVar[str] = "transport"
+    codings: ClassVar[frozenset[Coding]] = frozenset({Coding.ONEHOT})
+    has_objective: ClassVar[bool] = True
+
+    @property
+    def paths(self) -> Mapping[type[Space], Path]:
+        """The solver works on features."""
+        return {FeatureSpace: Path(_prepare, Scores)}
+
+
+def _prepare(spec: _DriftSolver, space: FeatureSpace, task: Task, rng: Rng) -> Prepared:
+    """Bind the rule to the space; the features are computed when a start begins."""
+    return _PreparedDrift(spec.name, _rule_of(spec), space, task.k)
+
+
+class _DriftParts(Partitioner[FeatureSpace]):
+    """A partitioner that moves centres by a rule."""
+
+    sees: ClassVar[Literal["input", "space"]] = "input"
+
+    def start(self, samples: FeatureSpace, task: Task, rng: Rng) -> Labels:
+        """Labels of the rows."""
+        return equal_parts(self, _rule_of(self), samples.points, task.k, rng)
+
+
 @final
 @attrs.frozen
-class Equal(Solver):
+class Equal(_OfEqual, _DriftSolver):
     """Move centres until their clusters are of nearly equal size; scores are minus squared distances to the centres.
 
     Choose it for parts that should be compact and even: modules of a classifier, batches, territories. It does not look
@@ -108,35 +165,12 @@ class Equal(Solver):
     """
 
     name: ClassVar[str] = "equal"
-    linked_balancer: ClassVar[str] = "transport"
     synonyms: ClassVar[tuple[str, ...]] = ("equal_clustering", "m3_svm")
-    codings: ClassVar[frozenset[Coding]] = frozenset({Coding.ONEHOT})
-    has_objective: ClassVar[bool] = True
-
-    step: float | None = params.real(None, above=0.0, optional=True)
-    max_ratio: float = params.real(3.0, at_least=1.0)
-    size_tol: int | None = params.integer(None, at_least=0, optional=True)
-    max_iter: int = params.integer(6000, at_least=1, at_most=MOST_ITERATIONS)
-    restarts: int = params.integer(1, at_least=0, at_most=params.MOST_REPEATS)
-    fade: bool = params.flag(True)
-    repair: bool = params.flag(False)
-    strict: bool = params.flag(False)
-
-    @property
-    def paths(self) -> Mapping[type[Space], Path]:
-        """The solver works on features."""
-        return {FeatureSpace: Path(_prepare, Scores)}
-
-
-def _prepare(spec: Equal, space: FeatureSpace, task: Task, rng: Rng) -> Prepared:
-    """Bind the rule to the space; the features are computed when a start begins."""
-    rule = DriftRule.of(spec.parameters())
-    return _PreparedDrift(spec.name, rule, space, task.k)
 
 
 @final
 @attrs.frozen
-class GeoClust(Solver):
+class GeoClust(_OfGeoClust, _DriftSolver):
     """Move centres by ``c_i ← c_i + α Σ_j (W_j / W_i - 1) (c_j - c_i)``; scores are minus squared distances to them.
 
     Choose it for comparisons with `equal`. It is often quicker on benign data, but if a cluster is nearly empty the
@@ -176,26 +210,6 @@ class GeoClust(Solver):
     """
 
     name: ClassVar[str] = "geoclust"
-    linked_balancer: ClassVar[str] = "transport"
-    codings: ClassVar[frozenset[Coding]] = frozenset({Coding.ONEHOT})
-    has_objective: ClassVar[bool] = True
-
-    step: float | None = params.real(None, above=0.0, optional=True)
-    size_tol: int | None = params.integer(None, at_least=0, optional=True)
-    max_iter: int = params.integer(6000, at_least=1, at_most=MOST_ITERATIONS)
-    restarts: int = params.integer(0, at_least=0, at_most=params.MOST_REPEATS)
-    repair: bool = params.flag(False)
-
-    @property
-    def paths(self) -> Mapping[type[Space], Path]:
-        """The solver works on features."""
-        return {FeatureSpace: Path(_prepare_geoclust, Scores)}
-
-
-def _prepare_geoclust(spec: GeoClust, space: FeatureSpace, task: Task, rng: Rng) -> Prepared:
-    """Bind the rule to the space; the features are computed when a start begins."""
-    rule = DriftRule.of(spec.parameters(), original=True)
-    return _PreparedDrift(spec.name, rule, space, task.k)
 
 
 @final
@@ -221,11 +235,6 @@ class _PreparedDrift(Prepared):
     @property
     def resolved(self) -> Mapping[str, Any]:
         return {"step": self.rule.step_for(self.m), "size_tol": self.rule.tolerance_for(self.space.n, self.m)}
-
-    def objective(self, targets: Coded | None, outcome: Outcome) -> Array | None:
-        """Imbalance of the labels: the largest difference of a cluster size from ``n // k``."""
-        assert outcome.status is not None
-        return np.array([outcome.status.objective])
 
     def solve(self, targets: Coded | None, previous: Outcome | None, rng: Rng) -> Scores:
         n, m = self.space.n, self.m
@@ -355,7 +364,7 @@ def _fill_empty_parts(labels: Labels, scores: Array, k: int) -> None:
 
 @final
 @attrs.frozen
-class EqualParts(Partitioner[FeatureSpace]):
+class EqualParts(_OfEqual, _DriftParts):
     """Parts of nearly equal size, each of the rows nearest to its centre, by the rule of the solver `equal`.
 
     Choose it for the modules of a min-max modular classifier, or as a start of methods with a balance. The cost is that
@@ -384,26 +393,11 @@ class EqualParts(Partitioner[FeatureSpace]):
     """
 
     name: ClassVar[str] = "equal"
-    sees: ClassVar[Literal["input", "space"]] = "input"
-
-    step: float | None = params.real(None, above=0.0, optional=True)
-    max_ratio: float = params.real(3.0, at_least=1.0)
-    size_tol: int | None = params.integer(None, at_least=0, optional=True)
-    max_iter: int = params.integer(6000, at_least=1, at_most=MOST_ITERATIONS)
-    restarts: int = params.integer(1, at_least=0, at_most=params.MOST_REPEATS)
-    fade: bool = params.flag(True)
-    repair: bool = params.flag(False)
-    strict: bool = params.flag(False)
-
-    def start(self, samples: FeatureSpace, task: Task, rng: Rng) -> Labels:
-        """Labels of the rows."""
-        rule = DriftRule.of(self.parameters())
-        return equal_parts(self, rule, samples.points, task.k, rng)
 
 
 @final
 @attrs.frozen
-class GeoClustParts(Partitioner[FeatureSpace]):
+class GeoClustParts(_OfGeoClust, _DriftParts):
     """Parts of the rows, each of the rows nearest to its centre, by the rule of the solver `geoclust`.
 
     Choose it for comparisons with `equal`. The cost is that of the solver. The update is in
@@ -429,15 +423,3 @@ class GeoClustParts(Partitioner[FeatureSpace]):
     """
 
     name: ClassVar[str] = "geoclust"
-    sees: ClassVar[Literal["input", "space"]] = "input"
-
-    step: float | None = params.real(None, above=0.0, optional=True)
-    size_tol: int | None = params.integer(None, at_least=0, optional=True)
-    max_iter: int = params.integer(6000, at_least=1, at_most=MOST_ITERATIONS)
-    restarts: int = params.integer(0, at_least=0, at_most=params.MOST_REPEATS)
-    repair: bool = params.flag(False)
-
-    def start(self, samples: FeatureSpace, task: Task, rng: Rng) -> Labels:
-        """Labels of the rows."""
-        rule = DriftRule.of(self.parameters(), original=True)
-        return equal_parts(self, rule, samples.points, task.k, rng)

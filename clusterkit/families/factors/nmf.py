@@ -141,11 +141,6 @@ class AnlsIterations(BlockFunction):
         return "nmf"
 
     @property
-    def resolved(self) -> Mapping[str, object]:
-        """Empty: no parameter is chosen during the fit."""
-        return {}
-
-    @property
     def table_columns(self) -> int:
         """Columns of the temporary arrays of a block: `TABLES` arrays of k columns, the rows of A and their updates."""
         return TABLES * self.k
@@ -339,10 +334,6 @@ class _PreparedNmf(Prepared):
     mean: float
     norm: float
     sets: Indices | None
-
-    def objective(self, targets: Coded | None, outcome: Outcome) -> Array | None:
-        assert outcome.status is not None
-        return np.array([outcome.status.history[-1]])
 
     def solve(self, targets: Coded | None, previous: Outcome | None, rng: Rng) -> Scores:
         spec, dtype = self.spec, self.space.dtype

@@ -13,7 +13,7 @@ import numpy as np
 
 from clusterkit._typing import Array, Indices, Labels
 from clusterkit.errors import InvalidData
-from clusterkit.numerics.neighbour_graph import unique_pairs
+from clusterkit.numerics.neighbour_graph import symmetric, unique_pairs
 from clusterkit.samples import KernelSpace
 from clusterkit.samples.kernels import Gaussian, Kernel, MatrixKernel
 from clusterkit.samples.transform import block_plan
@@ -22,7 +22,6 @@ __all__ = [
     "Affinity",
     "affinity",
     "neighbour_pairs",
-    "symmetric",
 ]
 
 
@@ -62,14 +61,6 @@ def neighbour_pairs(points: Array, p: int) -> tuple[Indices, Indices, Array]:
         gaps = points[i[rows]] - points[j[rows]]
         squared[rows] = np.einsum("ij,ij->i", gaps, gaps)
     return i, j, squared
-
-
-def symmetric(i: Indices, j: Indices, weights: Array, n: int) -> Any:
-    """Sparse symmetric matrix (n, n) with one weight per pair and an empty diagonal."""
-    from scipy.sparse import csr_array
-
-    rows, columns = np.concatenate([i, j]), np.concatenate([j, i])
-    return csr_array((np.concatenate([weights, weights]), (rows, columns)), shape=(n, n))
 
 
 TINY = float(np.finfo(np.float64).tiny)

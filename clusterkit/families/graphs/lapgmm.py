@@ -18,7 +18,8 @@ from clusterkit.contracts import Path, Prepared, Solver, Task, params
 from clusterkit.contracts.iteration import Iteration, Iterations, Start, solve
 from clusterkit.contracts.outcomes import Ending, Outcome, Scores, Status
 from clusterkit.errors import InvalidParameter
-from clusterkit.families.graphs._neighbour_graph import neighbour_pairs, symmetric
+from clusterkit.families.graphs._neighbour_graph import neighbour_pairs
+from clusterkit.numerics.neighbour_graph import symmetric
 from clusterkit.numerics.pair_products import PairProducts
 from clusterkit.numerics.shapes import array
 from clusterkit.numerics.threads import each_block, limited_threads
@@ -227,6 +228,19 @@ class Posteriors:
     def __call__(self, Y: Array) -> Array:
         """Posteriors of raw rows, (m, d) to (m, k), float64."""
         return self.mixture.expectation(self.transform(Y))[0]
+
+    def terms(self, Y: Array) -> Array | None:
+        """Logarithms of the shares and densities of rows by column, (m, d + 1, k); None for other coordinates.
+
+        The quadratic form ``z' P z`` of a covariance has the terms ``z_j (P z)_j``; determinants are of no column.
+        """
+        H, U = self.transform(Y), self.mixture.factors
+        if not self.transform.scales or H.shape != Y.shape:
+            return None
+        Z = H - self.means[:, None]
+        squares = np.square(Z * U[:, None]) if U.ndim == 2 else Z * (Z @ U @ U.transpose(0, 2, 1))
+        last = np.broadcast_to(self.mixture.constants, (len(H), 1, len(U)))
+        return np.concatenate([-0.5 * squares.transpose(1, 2, 0), last], axis=1)
 
     @property
     def means(self) -> Array:
@@ -441,10 +455,6 @@ class _PreparedLapGmm(Prepared):
     smoother: Smoother | None
     resolved: Mapping[str, Any]
     pairs: PairProducts | None
-
-    def objective(self, targets: Coded | None, outcome: Outcome) -> Array | None:
-        assert outcome.status is not None
-        return np.array([outcome.status.history[-1]])
 
     def solve(self, targets: Coded | None, previous: Outcome | None, rng: Rng) -> Scores:
         from clusterkit.numerics.lloyd import kmeans

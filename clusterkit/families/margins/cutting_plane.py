@@ -38,7 +38,6 @@ from clusterkit.samples.coding import Coded, Coding
 __all__ = [
     "Cpm3c",
     "Cpmmc",
-    "CuttingPlaneSettings",
     "PreparedCuttingPlanes",
     "balance_slack",
 ]
@@ -47,31 +46,6 @@ __all__ = [
 CCCP_STEPS = 200
 """Largest number of linearisations between two cuts. Each lowers the objective by at least the share `cccp_tol`: few
 are needed."""
-
-
-@final
-@attrs.frozen
-class CuttingPlaneSettings:
-    """Hyper-parameters shared by cpmmc and cpm3c.
-
-    Parameters
-    ----------
-    name : str
-        Name of the solver, for messages.
-    C, tol, cccp_tol : float
-    max_iter : int
-    n_outputs : int
-        q: 1 for two clusters that share an output, else k.
-    intercept : bool
-    """
-
-    name: str
-    C: float
-    tol: float
-    cccp_tol: float
-    max_iter: int
-    n_outputs: int
-    intercept: bool = True
 
 
 def balance_slack(task: Task) -> float:
@@ -120,7 +94,7 @@ class PreparedCuttingPlanes(Prepared):
 
     Parameters
     ----------
-    settings : CuttingPlaneSettings
+    settings : Cpmmc or Cpm3c
     space : FeatureSpace or KernelSpace
     k : int
         Number of clusters.
@@ -128,7 +102,7 @@ class PreparedCuttingPlanes(Prepared):
         l: largest difference of two sums of outputs, in samples.
     """
 
-    settings: CuttingPlaneSettings
+    settings: Cpmmc | Cpm3c
     space: FeatureSpace | KernelSpace
     k: int
     balance_slack: float
@@ -143,15 +117,10 @@ class PreparedCuttingPlanes(Prepared):
         """C."""
         return self.settings.C
 
-    def objective(self, targets: Coded | None, outcome: Outcome) -> Array | None:
-        """``|W|²/2 + (C/n) Σ max(0, 1 - margin)``."""
-        assert outcome.status is not None
-        return np.array([outcome.status.objective])
-
     def solve(self, targets: Coded | None, previous: Outcome | None, rng: Rng) -> Scores:
         """The outputs after the cutting-plane loop from one labelling; only `_start` draws from `rng`."""
         assert targets is not None
-        q, dtype = self.settings.n_outputs, self.space.dtype
+        q, dtype = self._n_outputs, self.space.dtype
         vectors: CutVectors
         if isinstance(self.space, FeatureSpace):
             vectors = FeatureCutVectors(self.space, q)
@@ -165,9 +134,14 @@ class PreparedCuttingPlanes(Prepared):
         return Scores(rows, OffsetExtension(extend, iterate.offset, dtype), status=status)
 
     @property
+    def _n_outputs(self) -> int:
+        """q: 1 for two clusters that share an output, else k."""
+        return 1 if Coding.SIGNED in self.settings.codings else self.k
+
+    @property
     def _half_width(self) -> float:
         """Half width of the interval for the mean outputs: the means of any two of k clusters may differ by l/n."""
-        return self.balance_slack / self.space.n / (1.0 if self.settings.n_outputs == 1 else 2.0)
+        return self.balance_slack / self.space.n / (1.0 if self._n_outputs == 1 else 2.0)
 
     def _start(self, labels: Labels, rng: Rng) -> Labels:
         """The labels, or a split along a random direction if they are all the same and so give no direction."""
@@ -215,7 +189,7 @@ class CuttingPlaneLoop(Iterations[CuttingPlaneIterate]):
 
     Parameters
     ----------
-    settings : CuttingPlaneSettings
+    settings : Cpmmc or Cpm3c
     vectors : CutVectors
     half_width : float
         Half width of the interval that holds the mean outputs.
@@ -229,7 +203,7 @@ class CuttingPlaneLoop(Iterations[CuttingPlaneIterate]):
         Number of cuts of each program.
     """
 
-    settings: CuttingPlaneSettings
+    settings: Cpmmc | Cpm3c
     vectors: CutVectors
     half_width: float
     cuts: Cuts
@@ -266,7 +240,7 @@ class CuttingPlaneLoop(Iterations[CuttingPlaneIterate]):
         settings, cuts = self.settings, self.cuts
         if start.answer is None:
             cuts.add(rivals(self._nearness(), cuts.z))
-            if settings.n_outputs > 2:
+            if self.vectors.V.shape[2] > 2:
                 self._fit_start_labels()
         else:
             cuts.add(cuts.most_violated(start.answer.F))
@@ -327,7 +301,7 @@ class CuttingPlaneLoop(Iterations[CuttingPlaneIterate]):
 
     def _nearness(self) -> Array:
         """Minus half the squared distances to the class means, up to a constant: they give the first rivals."""
-        q = self.settings.n_outputs
+        q = self.vectors.V.shape[2]
         if q == 1:
             return np.zeros((len(self.cuts.z), 1))
         T = np.equal(self.cuts.z[:, None], np.arange(q)).astype(np.int8)
@@ -377,7 +351,7 @@ class CuttingPlaneLoop(Iterations[CuttingPlaneIterate]):
         else:
             mean, mean_partner = self.vectors.mean
             W, WP = W - np.outer(mean, solution.mean_weight), WP - np.outer(mean_partner, solution.mean_weight)
-            offset = np.zeros(self.settings.n_outputs)
+            offset = np.zeros(self.vectors.V.shape[2])
         return W, WP, offset, max(0.0, float(np.einsum("aq,aq->", W, WP)))
 
 
@@ -394,6 +368,16 @@ class _CuttingPlanes(Solver):
     tol: float = params.real(0.01, above=0)
     cccp_tol: float = params.real(0.001, above=0)
     max_iter: int = params.integer(100, at_least=1)
+
+    @property
+    def paths(self) -> Mapping[type[Space], Path]:
+        """Features and kernels."""
+        return {FeatureSpace: Path(_prepare, Scores), KernelSpace: Path(_prepare, Scores)}
+
+
+def _prepare(spec: Cpmmc | Cpm3c, space: FeatureSpace | KernelSpace, task: Task, rng: Rng) -> Prepared:
+    k = 2 if Coding.SIGNED in spec.codings else task.k
+    return PreparedCuttingPlanes(spec, space, k, balance_slack(task))
 
 
 @final
@@ -448,16 +432,7 @@ class Cpmmc(_CuttingPlanes):
     name: ClassVar[str] = "cpmmc"
     synonyms: ClassVar[tuple[str, ...]] = ("cutting_plane",)
     codings: ClassVar[frozenset[Coding]] = frozenset({Coding.SIGNED})
-
-    @property
-    def paths(self) -> Mapping[type[Space], Path]:
-        """Features and kernels."""
-        return {FeatureSpace: Path(_prepare, Scores), KernelSpace: Path(_prepare, Scores)}
-
-
-def _prepare(spec: Cpmmc, space: FeatureSpace | KernelSpace, task: Task, rng: Rng) -> Prepared:
-    settings = CuttingPlaneSettings(spec.name, spec.C, spec.tol, spec.cccp_tol, spec.max_iter, n_outputs=1)
-    return PreparedCuttingPlanes(settings, space, 2, balance_slack(task))
+    intercept: ClassVar[bool] = True
 
 
 @final
@@ -517,16 +492,5 @@ class Cpm3c(_CuttingPlanes):
     name: ClassVar[str] = "cpm3c"
     synonyms: ClassVar[tuple[str, ...]] = ("multi_class_cutting_plane",)
     codings: ClassVar[frozenset[Coding]] = frozenset({Coding.ONEHOT})
+
     intercept: bool = params.flag(True)
-
-    @property
-    def paths(self) -> Mapping[type[Space], Path]:
-        """Features and kernels."""
-        return {FeatureSpace: Path(_prepare_cpm3c, Scores), KernelSpace: Path(_prepare_cpm3c, Scores)}
-
-
-def _prepare_cpm3c(spec: Cpm3c, space: FeatureSpace | KernelSpace, task: Task, rng: Rng) -> Prepared:
-    settings = CuttingPlaneSettings(
-        spec.name, spec.C, spec.tol, spec.cccp_tol, spec.max_iter, task.k, bool(spec.intercept)
-    )
-    return PreparedCuttingPlanes(settings, space, task.k, balance_slack(task))

@@ -181,11 +181,6 @@ class PreparedGmmc(Prepared):
     space: KernelSpace
     problem: MaxCutProblem | None
 
-    def objective(self, targets: Coded | None, outcome: Outcome) -> Array | None:
-        """``<S, W>`` and the price of margins that fall short."""
-        assert outcome.status is not None
-        return np.array([outcome.status.history[-1]])
-
     def solve(self, targets: Coded | None, previous: Outcome | None, rng: Rng) -> Scores:
         """The leading vector of W; nothing is random."""
         if self.problem is None:

@@ -328,9 +328,25 @@ class TargetProducts(BlockFunction):
         return Sums.of(target_sums(H, targets), xp.sum(squares, axis=1))
 
 
+class _Factorised:
+    """What solves with one factorisation, `factor`, in every iteration."""
+
+    factor: RegularisedInverse
+
+    @property
+    def resolved(self) -> Mapping[str, object]:
+        """C from the degrees of freedom, and what the factorisation had to change."""
+        return self.factor.resolved
+
+    @property
+    def objective_factor(self) -> float:
+        """C, by which objectives are divided to compare feature maps."""
+        return self.factor.C
+
+
 @final
 @attrs.frozen(eq=False)
-class RidgeSums(BlockFunction):
+class RidgeSums(_Factorised, BlockFunction):
     """Ridge regression by the coefficients, ``B = (I/C + H'H)^-1 H'T``, from the sums ``H'T`` and ``|T|²`` of the rows.
 
     Parameters
@@ -345,16 +361,6 @@ class RidgeSums(BlockFunction):
 
     transform: Transform
     factor: RegularisedInverse
-
-    @property
-    def resolved(self) -> Mapping[str, object]:
-        """C from the degrees of freedom, and what the factorisation had to change."""
-        return self.factor.resolved
-
-    @property
-    def objective_factor(self) -> float:
-        """C, by which objectives are divided to compare feature maps."""
-        return self.factor.C
 
     @property
     def adder(self) -> TargetProducts:
@@ -376,20 +382,8 @@ class RidgeSums(BlockFunction):
         return Finished(LinearRows(self.transform, B), 0.5 * self.factor.C * (squares - gains))
 
 
-class FactorisedSolver(Prepared):
+class FactorisedSolver(_Factorised, Prepared):
     """A solver bound to a space that solves with one factorisation, `factor`, in every iteration."""
-
-    factor: RegularisedInverse
-
-    @property
-    def resolved(self) -> Mapping[str, object]:
-        """C from the degrees of freedom, and what the factorisation had to change."""
-        return self.factor.resolved
-
-    @property
-    def objective_factor(self) -> float:
-        """C, by which objectives are divided to compare feature maps."""
-        return self.factor.C
 
 
 @final

@@ -5,6 +5,7 @@ The regression has a bias and is by support vectors or by least squares.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Mapping
 from typing import ClassVar, Literal, final
 
@@ -179,13 +180,10 @@ def _svr_machine(spec: Svr, geometry: CentredFeatures | StoredKernel) -> Prepare
     return PreparedMachine(spec.name, geometry, K, loss, float(spec.tol), int(spec.max_iter))
 
 
-@final
-@attrs.frozen(eq=False)
-class _PrimalLeastSquares(FactorisedSolver):
-    """Least squares by the coefficients, from H'y about the mean, where the bias drops out of the system."""
+class _LeastSquares(FactorisedSolver):
+    """Least squares of the signs of the labels."""
 
-    geometry: CentredFeatures
-    factor: RegularisedInverse
+    geometry: CentredFeatures | StoredKernel
     loss: WeightedLoss
 
     def solve(self, targets: Coded | None, previous: Outcome | None, rng: Rng) -> Scores:
@@ -193,9 +191,11 @@ class _PrimalLeastSquares(FactorisedSolver):
         y = signs(targets)
         if np.all(y == y[0]):
             return zero_scores(self.geometry, len(y))
-        B = self.factor.solve(self.geometry.combined(y - y.mean()))  # (L, 1)
-        rows, extend = self.geometry.scores(B)
-        return Scores(rows, extend, carry=SquaredNorm(float(np.vdot(B, B))))
+        return self._scores(y)
+
+    @abstractmethod
+    def _scores(self, y: Array) -> Scores:
+        """The scores for targets ±1 of both signs."""
 
     def objective(self, targets: Coded | None, outcome: Outcome) -> Array | None:
         return self.loss.objective(targets, outcome)
@@ -203,7 +203,22 @@ class _PrimalLeastSquares(FactorisedSolver):
 
 @final
 @attrs.frozen(eq=False)
-class _DualLeastSquares(FactorisedSolver):
+class _PrimalLeastSquares(_LeastSquares):
+    """Least squares by the coefficients, from H'y about the mean, where the bias drops out of the system."""
+
+    geometry: CentredFeatures
+    factor: RegularisedInverse
+    loss: WeightedLoss
+
+    def _scores(self, y: Array) -> Scores:
+        B = self.factor.solve(self.geometry.combined(y - y.mean()))  # (L, 1)
+        rows, extend = self.geometry.scores(B)
+        return Scores(rows, extend, carry=SquaredNorm(float(np.vdot(B, B))))
+
+
+@final
+@attrs.frozen(eq=False)
+class _DualLeastSquares(_LeastSquares):
     """Least squares by dual variables: ``[K + I/C, e; e', 0] [α; b] = [y; 0]``.
 
     Parameters
@@ -218,15 +233,8 @@ class _DualLeastSquares(FactorisedSolver):
     ones: Array
     loss: WeightedLoss
 
-    def solve(self, targets: Coded | None, previous: Outcome | None, rng: Rng) -> Scores:
-        assert targets is not None
-        y = signs(targets)
-        if np.all(y == y[0]):
-            return zero_scores(self.geometry, len(y))
+    def _scores(self, y: Array) -> Scores:
         free = self.factor.solve(y[:, None])[:, 0]
         alpha = free - self.ones * (free.sum() / self.ones.sum())
         rows, extend = self.geometry.outcome(alpha)
         return Scores(rows, extend, carry=SquaredNorm(float(alpha @ (self.K @ alpha))))
-
-    def objective(self, targets: Coded | None, outcome: Outcome) -> Array | None:
-        return self.loss.objective(targets, outcome)

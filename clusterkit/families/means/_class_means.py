@@ -6,7 +6,6 @@ same centres.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, ClassVar, final
 
 import attrs
@@ -104,11 +103,6 @@ class CentroidSums(BlockFunction):
     k: int
     tol: float
     exact: ExactSums | None = None
-
-    @property
-    def resolved(self) -> Mapping[str, object]:
-        """Empty: no parameter is chosen during the fit."""
-        return {}
 
     @property
     def shift_tol(self) -> float:
@@ -239,11 +233,6 @@ class RefillEmpty(BlockFunction):
     sizes: Array
     objective: Array
     before: Array | None
-
-    @property
-    def resolved(self) -> Mapping[str, object]:
-        """Quantities that the iteration chose."""
-        return self.iteration.resolved
 
     def part(self, H: Array, targets: Coded, scores: Array | None) -> Farthest:
         """The samples of the block that may become centres."""

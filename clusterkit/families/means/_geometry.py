@@ -84,6 +84,14 @@ class NearestMeans(BlockFunction):
             scores[rows] = values
         return scores
 
+    def terms(self, Y: Array) -> Array | None:
+        """Minus squared differences of rows and centres in each column, (m, d + 1, k); None for other coordinates."""
+        H = self.transform(Y)
+        if not self.transform.scales or H.shape != Y.shape:
+            return None
+        differences = np.square(H[:, :, None] - self.means.T)
+        return np.concatenate([-differences, np.zeros_like(differences[:, :1])], axis=1)
+
     @property
     def table_columns(self) -> int:
         """Columns of the temporary array of a block, in the type of the samples: float64 distances to the k centres."""

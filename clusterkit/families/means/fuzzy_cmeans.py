@@ -144,6 +144,10 @@ class Memberships(BlockFunction):
         """Memberships of raw rows, (m, d) to (m, k), float64."""
         return self._of(self.nearness(Y))
 
+    def terms(self, Y: Array) -> Array | None:
+        """Terms of the squared distances, by which the memberships are ordered."""
+        return self.nearness.terms(Y)
+
     @property
     def table_columns(self) -> int:
         """Columns of the temporary arrays of a block: `TABLES` arrays of the distances and of their powers."""
@@ -222,11 +226,6 @@ class FuzzyIterations(BlockFunction):
     def name(self) -> str:
         """Name of the solver, for progress reports."""
         return "fuzzy_cmeans"
-
-    @property
-    def resolved(self) -> Mapping[str, object]:
-        """Empty: no parameter is chosen during the fit."""
-        return {}
 
     @property
     def table_columns(self) -> int:
@@ -440,10 +439,6 @@ class _PreparedFuzzyCMeans(Prepared):
 
     geometry: FeatureMeans
     iterations: FuzzyIterations
-
-    def objective(self, targets: Coded | None, outcome: Outcome) -> Array | None:
-        assert outcome.status is not None
-        return np.array([outcome.status.history[-1]])
 
     def solve(self, targets: Coded | None, previous: Outcome | None, rng: Rng) -> Scores:
         n, k = self.geometry.space.n, self.iterations.k

@@ -105,9 +105,22 @@ def _kernel(spec: Centroids, space: KernelSpace, task: Task, rng: Rng) -> Prepar
     return _KernelCentroids(KernelMeans.of(space))
 
 
+class _WithinClasses:
+    """Gives a solver the objective of k-means."""
+
+    def objective(self, targets: Coded | None, outcome: Outcome) -> Array | None:
+        """Within-cluster sum of squares, (1,): a sum over samples, because a difference of norms would cancel."""
+        assert targets is not None
+        assert isinstance(outcome, Scores)
+        scores = np.take_along_axis(outcome.rows, targets.labels[0][:, None], axis=1)
+        if targets.weights is not None:
+            scores = scores * targets.weights[:, None]
+        return np.array([max(0.0, -float(scores.sum(dtype=np.float64)))])
+
+
 @final
 @attrs.frozen(eq=False)
-class _FeatureCentroids(PassSolver):
+class _FeatureCentroids(_WithinClasses, PassSolver):
     """k-means on the features of a space in memory, with stored distances of the samples from their mean."""
 
     concurrent: ClassVar[bool] = True
@@ -140,13 +153,10 @@ class _FeatureCentroids(PassSolver):
             return final
         return self.iterations.settled_reason if final else None
 
-    def objective(self, targets: Coded | None, outcome: Outcome) -> Array | None:
-        return _within_classes(targets, outcome)
-
 
 @final
 @attrs.frozen(eq=False)
-class _KernelCentroids(Prepared):
+class _KernelCentroids(_WithinClasses, Prepared):
     """k-means in the space of a kernel."""
 
     geometry: KernelMeans
@@ -179,16 +189,3 @@ class _KernelCentroids(Prepared):
         if not self.geometry.all_equal:
             yield from kernel_iterations(self.geometry, targets)
         return None
-
-    def objective(self, targets: Coded | None, outcome: Outcome) -> Array | None:
-        return _within_classes(targets, outcome)
-
-
-def _within_classes(targets: Coded | None, outcome: Outcome) -> Array:
-    """Within-cluster sum of squares, (1,): a sum over samples, because a difference of norms would cancel."""
-    assert targets is not None
-    assert isinstance(outcome, Scores)
-    scores = np.take_along_axis(outcome.rows, targets.labels[0][:, None], axis=1)
-    if targets.weights is not None:
-        scores = scores * targets.weights[:, None]
-    return np.array([max(0.0, -float(scores.sum(dtype=np.float64)))])

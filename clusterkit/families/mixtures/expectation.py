@@ -150,6 +150,23 @@ class MixtureModel:
             total += likelihood
         return P, total
 
+    def terms(self, numbers: Array, codes: NDArray[np.int32]) -> Array:
+        """The logarithm of shares and likelihoods by number and category, (m, p + q + 1, k); 0 in gaps.
+
+        The term of a number is the logarithm of its own density, whatever its correlations. The last term is what the
+        numbers say together beyond that, and the share of the cluster.
+        """
+        p = numbers.shape[1]
+        terms = np.zeros((len(numbers), p + codes.shape[1] + 1, self.k))
+        A = numbers[:, self.numbers] - self.shift(codes)
+        for j, number in enumerate(self.numbers.tolist()):
+            terms[:, number] = self.densities(np.where(np.arange(A.shape[1]) == j, A, np.nan))
+        terms[:, -1] = self.shares + self.densities(A) - terms.sum(axis=1)
+        for j in np.flatnonzero(self.places >= 0).tolist():
+            has = codes[:, j] >= 0
+            terms[has, p + j] = self.tables[self.places[j] + codes[has, j]]
+        return terms
+
     def of_densities(self, logs: Array, codes: NDArray[np.int32]) -> tuple[Array, float]:
         """Posteriors and log-likelihood from the densities of the numbers, (m, k), which are overwritten."""
         from clusterkit.families.mixtures.posteriors_jit import posteriors

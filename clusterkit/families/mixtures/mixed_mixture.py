@@ -73,6 +73,18 @@ class MixedPosteriors:
         """Posteriors of rows of numbers and codes."""
         return self.model.posteriors(*split_points(points, self.n_numbers))[0]
 
+    def terms(self, Y: Array) -> Array | None:
+        """Logarithms of the shares and likelihoods of raw rows by column, (m, d + 1, k); None for other coordinates."""
+        columns = cast("MixedColumns", self.transform.steps[-1])
+        if columns.d != Y.shape[1]:
+            return None
+        of_parts = self.model.terms(*split_points(self.transform(Y), self.n_numbers))
+        terms = np.zeros((len(Y), columns.d + 1, self.model.k))
+        for j, part in enumerate(columns.parts):
+            terms[:, part.column] += of_parts[:, j]
+        terms[:, -1] = of_parts[:, -1]
+        return terms
+
     def sums(self, Y: Array) -> ModelSums:
         """What an EM iteration needs of a block of raw rows."""
         return ModelSums.of(self.model, *split_points(self.transform(Y), self.n_numbers))
@@ -288,3 +300,7 @@ class PreparedMixture(Prepared):
         warning = f"solver 'mixed_mixture': {doubt}" if doubt else None
         status = Status(1, Ending.CONVERGED, reason, (lowest,), warning=warning, empty_clusters=empty, objective=lowest)
         return MixtureScores(rows, extend, status=status, are_memberships=True)
+
+    def objective(self, targets: Coded | None, outcome: Outcome) -> Array | None:
+        """None: the starts are compared inside the search."""
+        return None

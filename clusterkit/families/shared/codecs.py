@@ -77,9 +77,20 @@ last operations, and is far below any difference that matters.
 """
 
 
+class _Signed(Codec):
+    """A codec of two clusters by the sign of one score."""
+
+    coding: ClassVar[Coding] = Coding.SIGNED
+    max_clusters: ClassVar[int | None] = 2
+
+    def codebook(self, k: int) -> Array:
+        """The targets -1 and +1, (k, 1)."""
+        return np.array([[-1.0], [1.0]])[:k]
+
+
 @final
 @attrs.frozen
-class BiasThreshold(Codec):
+class BiasThreshold(_Signed):
     """Two clusters by the sign of ``g + b``: label 1 if it is positive, else 0, with a bias b found from the scores.
 
     For `svm` and `svr`, whose scores have no bias. The scores are sorted. Each number k of samples with label 0 that
@@ -107,15 +118,9 @@ class BiasThreshold(Codec):
 
     name: ClassVar[str] = "bias_threshold"
     synonyms: ClassVar[tuple[str, ...]] = ("bias",)
-    coding: ClassVar[Coding] = Coding.SIGNED
-    max_clusters: ClassVar[int | None] = 2
     loss: str = params.choice("laplacian", LOSSES)
     epsilon: float = params.real(0.1, at_least=0)
     bias: float | None = params.real(None, optional=True)
-
-    def codebook(self, k: int) -> Array:
-        """The targets -1 and +1, (k, 1)."""
-        return np.array([[-1.0], [1.0]])[:k]
 
     def costs(self, rows: Array, k: int) -> Array:
         """(g + b, -g - b): a sum of 0 is a tie and gets label 0; float64, so that the bias is not rounded away."""
@@ -231,7 +236,7 @@ class Interval(Codec):
 
 @final
 @attrs.frozen
-class Threshold(Codec):
+class Threshold(_Signed):
     """Two clusters by the sign of one score: label 1 if it is positive, else 0. O(n).
 
     References
@@ -241,14 +246,8 @@ class Threshold(Codec):
 
     name: ClassVar[str] = "threshold"
     synonyms: ClassVar[tuple[str, ...]] = ("sign",)
-    coding: ClassVar[Coding] = Coding.SIGNED
     rowwise: ClassVar[bool] = True
     array_api: ClassVar[bool] = True
-    max_clusters: ClassVar[int | None] = 2
-
-    def codebook(self, k: int) -> Array:
-        """The targets -1 and +1, (k, 1)."""
-        return np.array([[-1.0], [1.0]])[:k]
 
     def costs(self, rows: Array, k: int) -> Array:
         """(f, -f): half the difference of the squared errors, so a score of 0 is a tie and goes to label 0."""

@@ -235,10 +235,6 @@ class PreparedLmsvc(Prepared):
         status = attrs.evolve(status, reason=reason, history=(objective,), facts=facts)
         return self.products.domain(alpha, level, status)
 
-    def objective(self, targets: Coded | None, outcome: Outcome) -> Array | None:
-        """``J(w)``."""
-        return None if outcome.status is None else np.array(outcome.status.history)
-
     def gap(self, alpha: Array, norm2: float | None = None) -> tuple[float, float, Array]:
         """``J(w)``, the duality gap relative to it, and ``w'φ(x_i)`` for all samples, (n,)."""
         n, C = self.products.n, self.solver.C

@@ -172,7 +172,3 @@ class PreparedPsvdd(Prepared):
     def solve(self, targets: Coded | None, previous: Outcome | None, rng: Rng) -> KernelDomain:
         """The contour; nothing is random in it."""
         return self.sphere.solve(targets, previous, rng)
-
-    def objective(self, targets: Coded | None, outcome: Outcome) -> Array | None:
-        """The dual to be minimised, as for `svdd`."""
-        return self.sphere.objective(targets, outcome)

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, final
 
 import attrs
 
-from clusterkit._typing import Indices, Rng
+from clusterkit._typing import Array, Indices, Rng
 from clusterkit.contracts import Path, Prepared, Solver, Task
 from clusterkit.contracts.outcomes import Domain, Outcome
 from clusterkit.contracts.params import real
@@ -148,3 +148,7 @@ class PreparedSubsampled(Prepared):
             return outcome
         facts = {**outcome.status.facts, "n_drawn": self.n_drawn}
         return attrs.evolve(outcome, status=attrs.evolve(outcome.status, facts=facts))
+
+    def objective(self, targets: Coded | None, outcome: Outcome) -> Array | None:
+        """None: objectives on different parts cannot be compared."""
+        return None

@@ -343,10 +343,6 @@ class PreparedSvdd(Prepared):
         bound = self.C if self.solver.weights is None else None
         return self._domain(minimum.beta, sphere, status, SupportCounts(n_support, sphere.n_bounded, bound))
 
-    def objective(self, targets: Coded | None, outcome: Outcome) -> Array | None:
-        """The dual to be minimised, ``β'Kβ``; the constant ``Σ K_ii β_i = 1`` is left out as in the literature."""
-        return None if outcome.status is None else np.array(outcome.status.history)
-
     def _domain(self, beta: Array, sphere: EnclosingSphere, status: Status, counts: SupportCounts) -> KernelDomain:
         """The region inside the sphere, enlarged by the slack of the level."""
         slack = max(SMALLEST_TOLERANCE, self.solver.tol) / 2.0

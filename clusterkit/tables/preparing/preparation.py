@@ -432,6 +432,11 @@ class FittedPreparation:
         return out
 
     @property
+    def widths(self) -> tuple[int, ...]:
+        """Number of features or codes of each used column, in their order."""
+        return tuple(len(plan.coded if self.coded else plan.features) for plan in self._used_plans)
+
+    @property
     def _used_plans(self) -> list[ColumnPlan]:
         return [plan for plan in self.plans if plan.used]
 

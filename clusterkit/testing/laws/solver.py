@@ -66,6 +66,12 @@ def codebook(coding: Coding, k: int) -> Array:
     return np.eye(k) if coding is Coding.ONEHOT else np.arange(1.0, k + 1.0)[:, None]
 
 
+def _bound_to(stage: Solver, case: Case, view: str, coding: Coding | None) -> tuple[int, Space]:
+    """The number of clusters, and the space of the case."""
+    k = 2 if coding is Coding.SIGNED else min(case.k, stage.max_clusters or case.k)
+    return k, VIEWS[view].space_of(case.X, Task(len(case.X), None), case.rng("space"))
+
+
 @attrs.frozen(eq=False)
 class _PreparedCase:
     """A solver prepared for a case, and targets if it learns from labels."""
@@ -77,8 +83,7 @@ class _PreparedCase:
 
     @classmethod
     def of(cls, stage: Solver, case: Case, view: str, coding: Coding | None, starts: int = 1) -> _PreparedCase:
-        k = 2 if coding is Coding.SIGNED else min(case.k, stage.max_clusters or case.k)
-        space = VIEWS[view].space_of(case.X, Task(len(case.X), None), case.rng("space"))
+        k, space = _bound_to(stage, case, view, coding)
         bounds = (np.zeros(k), np.full(k, case.n)) if stage.own_balance else None
         try:
             prepared = stage.prepare(space, Task(case.n, k, bounds), case.rng("prepare"))
@@ -388,8 +393,7 @@ class _Bound:
 
     @classmethod
     def of(cls, stage: Solver, case: Case, view: str, coding: Coding | None) -> _Bound:
-        k = 2 if coding is Coding.SIGNED else min(case.k, stage.max_clusters or case.k)
-        space = VIEWS[view].space_of(case.X, Task(len(case.X), None), case.rng("space"))
+        k, space = _bound_to(stage, case, view, coding)
         assert isinstance(space, FeatureSpace)
         if coding is not None:
             assume(space.width <= space.n)  # wider features may have a path of their own in memory

@@ -9,7 +9,6 @@ import pytest
 from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score, roc_auc_score
 
-import clusterkit
 from clusterkit import Pipeline, recipe
 from clusterkit.contracts.labelings import by_appearance
 from clusterkit.errors import ClusterkitWarning
@@ -136,15 +135,6 @@ def test_degenerate_rows_have_clusters_too(X):
     model = recipe("embeddings", random_state=0).fit(X)
     assert model.labels_.min() >= 0
     np.testing.assert_array_equal(model.predict(X), model.labels_)
-
-
-def test_a_saved_model_predicts_alike(sphere, tmp_path):
-    _, _, model = sphere
-    model.save(tmp_path / "model.clusterkit")
-    loaded = clusterkit.load(tmp_path / "model.clusterkit")
-    new = on_the_sphere(seed=3)[0]
-    np.testing.assert_array_equal(loaded.predict(new), model.predict(new))
-    assert [layer.n_clusters for layer in loaded.layers_] == [layer.n_clusters for layer in model.layers_]
 
 
 def test_a_tree_of_the_features_themselves_needs_no_layout():

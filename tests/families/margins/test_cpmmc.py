@@ -211,26 +211,26 @@ def test_labels_that_are_all_the_same_are_replaced():
     assert clustering_accuracy(y, (outcome.rows[:, 0] > 0).astype(int)) == 1.0
 
 
+OVERLAPPING, _ = make_blobs(200, centers=2, n_features=5, cluster_std=4.0, random_state=0)
+LABELS = np.random.default_rng(0).integers(2, size=200)
+
+
 def test_too_few_cuts_cause_a_warning_with_the_violation():
-    X, _ = make_blobs(200, centers=2, n_features=5, cluster_std=4.0, random_state=0)
-    labels = np.random.default_rng(0).integers(2, size=200)
     with pytest.warns(ClusterkitWarning, match=r"max_iter = 2 cuts: the worst violation is 0\.\d+.*raise max_iter"):
-        outcome, _ = solve(dense(X), labels, 6.0, C=10.0, max_iter=2)
+        outcome, _ = solve(dense(OVERLAPPING), LABELS, 6.0, C=10.0, max_iter=2)
     assert not outcome.status.converged
     assert outcome.status.n_iter == 2
     assert "violation" in outcome.status.reason
 
 
 def test_an_interruption_returns_the_last_iterate():
-    X, _ = make_blobs(200, centers=2, n_features=5, cluster_std=4.0, random_state=0)
-    labels = np.random.default_rng(0).integers(2, size=200)
 
     def stop(report):
         if report.iteration == 3:
             raise KeyboardInterrupt
 
     with listening(stop):
-        outcome, _ = solve(dense(X), labels, 6.0, C=10.0)
+        outcome, _ = solve(dense(OVERLAPPING), LABELS, 6.0, C=10.0)
     assert outcome.status.interrupted
     assert not outcome.status.converged
     assert np.isfinite(outcome.rows).all()

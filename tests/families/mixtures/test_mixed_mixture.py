@@ -80,14 +80,6 @@ def test_new_rows_get_labels_and_probabilities_in_any_order_of_columns(fitted):
     assert -1.0 <= model.score(frame) <= 1.0
 
 
-def test_a_saved_model_is_the_model(fitted, tmp_path):
-    model, frame, _ = fitted
-    model.save(tmp_path / "m.clusterkit")
-    again = load(tmp_path / "m.clusterkit")
-    np.testing.assert_array_equal(again.predict_proba(frame), model.predict_proba(frame))
-    assert again.column_roles_ == model.column_roles_
-
-
 def test_frames_of_all_libraries_mappings_and_clones_give_the_same_labels(fitted):
     model, frame, _ = fitted
     for table in (pl.from_pandas(frame), {name: frame[name].to_numpy() for name in frame}):

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from hypothesis.extra import numpy as hnp
+from oracles.domains import WIDTHS, point_tables
 from sklearn.datasets import make_moons
 from sklearn.metrics import adjusted_rand_score
 
@@ -20,7 +20,9 @@ from clusterkit.contracts.outcomes import FunctionDomain, KernelDomain
 from clusterkit.contracts.seeds import Seeds
 from clusterkit.errors import ClusterkitWarning
 from clusterkit.families.shared.rbf import Rbf
+from clusterkit.families.support_vectors.basins import Equilibrium
 from clusterkit.families.support_vectors.complete_graph import CompleteGraph
+from clusterkit.families.support_vectors.subsampled import Subsampled
 from clusterkit.families.support_vectors.svdd import Svdd
 from clusterkit.fitting.fit import fit
 from clusterkit.samples import KernelSpace
@@ -36,9 +38,8 @@ POLICIES = ("noise", "nearest", "singleton")
 @st.composite
 def contours(draw, max_n=14):
     """Points (duplicates likely) and the contour of a sphere around them."""
-    n, d = draw(st.integers(1, max_n)), draw(st.integers(1, 6))
-    X = draw(hnp.arrays(float, (n, d), elements=st.floats(-3, 3, width=16)))
-    gamma = draw(st.sampled_from([1e-6, 0.03, 0.3, 1.0, 4.0, 1e4]))
+    X, gamma = draw(point_tables(max_n)), draw(WIDTHS)
+    n = len(X)
     nu = draw(st.floats(1 / n, 1.0))
     space = KernelSpace(X, Gaussian(gamma))
     prepared = Svdd(nu=nu).prepare(space, Task(n, None), np.random.default_rng(0))
@@ -180,9 +181,12 @@ def test_two_moons(gamma):
     assert np.array_equal(moved[inside], run.labels[inside])
 
 
-def test_equal_rows_are_one_cluster():
+@pytest.mark.parametrize(
+    "stages", [(Svdd(), CompleteGraph()), (Svdd(), Equilibrium()), (Subsampled(), CompleteGraph())]
+)
+def test_equal_rows_are_one_cluster(stages):
     with pytest.warns(ClusterkitWarning, match="all 6 samples are equal"):
-        run = fit(Composition(Rbf(gamma=1.0), Svdd(), CompleteGraph()), np.full((6, 5), 0.3), Seeds(0))
+        run = fit(Composition(Rbf(gamma=1.0), *stages), np.full((6, 5), 0.3), Seeds(0))
     assert run.labels.tolist() == [0] * 6
 
 

@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from hypothesis.extra import numpy as hnp
-from oracles.domains import ascent_of, labeled
+from oracles.domains import ascent_of, labeled, point_tables
 from sklearn.datasets import make_blobs
 
 from clusterkit.contracts.outcomes import KernelDomain
@@ -102,7 +101,7 @@ def test_certified_balls_change_no_basin(seed, d, gamma):
 
 
 @given(
-    hnp.arrays(float, st.tuples(st.integers(1, 25), st.integers(1, 4)), elements=st.floats(-3, 3, width=16)),
+    point_tables(25),
     st.sampled_from([1e-3, 0.25, 1.0, 10.0]),
 )
 def test_single_link_of_the_plain_version(points, radius):
@@ -112,7 +111,7 @@ def test_single_link_of_the_plain_version(points, radius):
 
 
 @given(
-    hnp.arrays(float, st.tuples(st.integers(1, 20), st.integers(1, 4)), elements=st.floats(-3, 3, width=16)),
+    point_tables(20),
     st.sampled_from([1e-300, 1e-2, 0.5, 2.0, 1e3]),
 )
 def test_no_sample_is_far_from_its_representative(points, radius):

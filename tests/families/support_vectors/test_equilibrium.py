@@ -189,12 +189,6 @@ def test_float32_and_many_attributes(dtype, d):
     assert run.predict(X[:0]).shape == (0,)
 
 
-def test_equal_rows_are_one_cluster():
-    with pytest.warns(ClusterkitWarning, match="all 6 samples are equal"):
-        run = fit(Composition(Rbf(gamma=1.0), Svdd(), Equilibrium()), np.full((6, 5), 0.3), Seeds(0))
-    assert run.labels.tolist() == [0] * 6
-
-
 def test_too_few_steps_warn():
     X = np.random.default_rng(0).normal(size=(30, 2))
     domain = KernelDomain(X, np.full(30, 1 / 30), Gaussian(0.5), level=0.1)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from hypothesis.extra import numpy as hnp
+from oracles.domains import WIDTHS, point_tables
 
 from clusterkit.contracts import Task
 from clusterkit.contracts.composition import Composition
@@ -59,9 +59,7 @@ def coefficients(outcome, X):
 @st.composite
 def problems(draw, max_n=14, least=1.0):
     """Points (duplicates likely), a width, and C."""
-    n, d = draw(st.integers(1, max_n)), draw(st.integers(1, 6))
-    X = draw(hnp.arrays(float, (n, d), elements=st.floats(-3, 3, width=16)))
-    return X, draw(st.sampled_from([1e-6, 0.03, 0.3, 1.0, 4.0, 1e4])), draw(st.floats(least, 40.0))
+    return draw(point_tables(max_n)), draw(WIDTHS), draw(st.floats(least, 40.0))
 
 
 @given(problems(), st.integers(0, 1000), st.integers(1, 60))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from hypothesis.extra import numpy as hnp
+from oracles.domains import WIDTHS, point_tables
 
 from clusterkit import recipe
 from clusterkit.contracts import Task
@@ -39,9 +39,7 @@ def solve(solver, X, gamma):
 @st.composite
 def problems(draw, max_n=14, distinct=False):
     """Points (duplicates likely) and a width."""
-    n, d = draw(st.integers(2, max_n)), draw(st.integers(1, 6))
-    X = draw(hnp.arrays(float, (n, d), elements=st.floats(-3, 3, width=16), unique=distinct))
-    return X, draw(st.sampled_from([1e-6, 0.03, 0.3, 1.0, 4.0, 1e4]))
+    return draw(point_tables(max_n, 2, distinct)), draw(WIDTHS)
 
 
 @given(problems(max_n=10, distinct=True), st.sampled_from(sorted(WEIGHTS)))

@@ -16,7 +16,7 @@ from clusterkit.contracts import Task
 from clusterkit.contracts.composition import Composition, problems
 from clusterkit.contracts.outcomes import KernelDomain
 from clusterkit.contracts.seeds import Seeds
-from clusterkit.errors import ClusterkitWarning, InvalidParameter
+from clusterkit.errors import InvalidParameter
 from clusterkit.families.shared.rbf import Rbf
 from clusterkit.families.support_vectors.basins import Equilibrium
 from clusterkit.families.support_vectors.complete_graph import CompleteGraph
@@ -99,12 +99,6 @@ def test_a_fit_labels_all_samples_and_reports():
 def test_few_samples(n):
     outcome = solve(Subsampled(fraction=0.01), X[:n])
     assert outcome.status.facts["n_drawn"] == min(n, 2)
-
-
-def test_equal_samples():
-    with pytest.warns(ClusterkitWarning, match="all 9 samples are equal"):
-        run = fit(Composition(Rbf(), Subsampled(), CompleteGraph()), np.full((9, 2), 0.1), Seeds(0))
-    assert run.labels.tolist() == [0] * 9
 
 
 class TestParameters:

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from oracles.maps import mapped
-from sklearn.datasets import make_blobs, make_moons
+from oracles.svdd_runs import STAGES, blobs, tune
+from sklearn.datasets import make_moons
 from sklearn.metrics import adjusted_rand_score
 
 from clusterkit import ClusterkitWarning, Pipeline, recipe
@@ -38,16 +39,7 @@ from clusterkit.families.support_vectors.svdd import Svdd
 from clusterkit.samples.limits import listening
 from clusterkit_campaign.oracles.measures import plain_rand, plain_reach, plain_separation
 
-STAGES = {"featuremap": Rbf(), "solver": Svdd(), "labeler": CompleteGraph()}
 OPEN_SIZE = "min_cluster_size" in CompleteGraph.tunable
-
-
-def tune(X, stages=STAGES, seed=0, **parameters):
-    return SvcAuto(**parameters).tune(stages, X, np.random.default_rng(seed))
-
-
-def blobs(n=120, seed=0):
-    return make_blobs(n, centers=[[0, 0], [8, 0], [0, 8]], random_state=seed)
 
 
 def test_a_fit_without_parameters_finds_the_clusters_and_reports_how():

@@ -7,25 +7,11 @@ import warnings
 
 import numpy as np
 import pytest
-from sklearn.datasets import make_blobs
+from oracles.svdd_runs import STAGES, blobs, tune
 
 from clusterkit import ClusterkitWarning, recipe
-from clusterkit.families.shared.rbf import Rbf
 from clusterkit.families.support_vectors import _svc_search
 from clusterkit.families.support_vectors._svc_search import adjusted_rand
-from clusterkit.families.support_vectors.complete_graph import CompleteGraph
-from clusterkit.families.support_vectors.svc_auto import SvcAuto
-from clusterkit.families.support_vectors.svdd import Svdd
-
-STAGES = {"featuremap": Rbf(), "solver": Svdd(), "labeler": CompleteGraph()}
-
-
-def tune(X, stages=STAGES, seed=0, **parameters):
-    return SvcAuto(**parameters).tune(stages, X, np.random.default_rng(seed))
-
-
-def blobs(n=120, seed=0):
-    return make_blobs(n, centers=[[0, 0], [8, 0], [0, 8]], random_state=seed)
 
 
 @pytest.mark.parametrize("exact_rows", [0, 500])

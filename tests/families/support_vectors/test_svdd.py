@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from hypothesis.extra import numpy as hnp
+from oracles.domains import point_tables
 from oracles.svdd_runs import TOL, solve
 
 from clusterkit.contracts import Task
@@ -26,8 +26,8 @@ rounding may choose between them later on."""
 @st.composite
 def problems(draw, max_n=25):
     """Points (duplicates likely), a width and a legal C."""
-    n, d = draw(st.integers(1, max_n)), draw(st.integers(1, 6))
-    X = draw(hnp.arrays(float, (n, d), elements=st.floats(-3, 3, width=16)))
+    X = draw(point_tables(max_n))
+    n = len(X)
     gamma = draw(st.sampled_from([1e-6, 0.03, 0.5, 4.0, 50.0, 1e6]))
     C = draw(st.one_of(st.floats(0.0, 1.0).map(lambda t: (1 + t * (n - 1)) / n), st.just(2.0)))
     return X, gamma, C

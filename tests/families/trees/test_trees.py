@@ -168,10 +168,14 @@ def test_more_neighbours_than_rows_are_told(name):
         recipe(name, n_clusters=2, solver__n_neighbors=15).fit(X)
 
 
-def test_the_mass_cut_is_not_misled_by_an_outlier():
+def with_an_outlier(far):
     rng = np.random.default_rng(0)
-    X = np.concatenate([rng.normal(size=(60, 2)), rng.normal(size=(30, 2)) * 0.3 + [6, 0], [[40.0, 40.0]]])
-    truth = np.repeat([0, 1], [60, 30])
+    rows = [rng.normal(size=(60, 2)), rng.normal(size=(30, 2)) * 0.3 + [6, 0], [[far, far]]]
+    return np.concatenate(rows), np.repeat([0, 1], [60, 30])
+
+
+def test_the_mass_cut_is_not_misled_by_an_outlier():
+    X, truth = with_an_outlier(40.0)
     assert adjusted_rand_score(truth, recipe("mass-cut", n_clusters=2).fit(X).labels_[:-1]) == 1.0
     assert adjusted_rand_score(truth, recipe("single-linkage", n_clusters=2).fit(X).labels_[:-1]) < 0.5
 
@@ -183,10 +187,9 @@ def test_of_merges_at_one_height_the_cluster_that_begins_earlier_is_cut_off():
 
 
 def test_an_edge_with_few_rows_on_a_side_is_cut_last_however_large_its_mass():
-    rng = np.random.default_rng(0)
-    X = np.concatenate([rng.normal(size=(60, 2)), rng.normal(size=(30, 2)) * 0.3 + [6, 0], [[1e60, 1e60]]])
+    X, truth = with_an_outlier(1e60)
     labels = Pipeline("identity", {"name": "mst", "n_neighbors": 1}, "mass_cut", n_clusters=2).fit(X).labels_
-    assert adjusted_rand_score(np.repeat([0, 1], [60, 30]), labels[:-1]) == 1.0
+    assert adjusted_rand_score(truth, labels[:-1]) == 1.0
 
 
 @pytest.mark.parametrize("name", ["mass-cut", "genie", "single-linkage"])

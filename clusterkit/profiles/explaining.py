@@ -1,0 +1,370 @@
+"""Why a row is in its cluster: the nearest two clusters, and the columns that decide between them.
+
+Where the score of a cluster is a sum over the columns, as a log-likelihood of a mixture or a squared distance to a mean
+is, the difference of two scores is split exactly, by the method ``terms`` of a fit's
+`clusterkit.contracts.outcomes.Extension`. Elsewhere columns are removed: rows of the other cluster take the values of
+the row, one column after the other in random orders, and the mean change of the label is what a column says: its
+Shapley value (Strumbelj, Kononenko 2014, Explaining prediction models and individual predictions with feature
+contributions, Knowledge and Information Systems 41).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any, final
+
+import attrs
+import numpy as np
+
+from clusterkit._typing import Array, Indices, Labels, Rng
+from clusterkit.contracts.labelings import NOISE
+from clusterkit.contracts.seeds import Seeds
+from clusterkit.errors import InvalidParameter, percent, shortened
+from clusterkit.estimators.base import FittedAttributes
+from clusterkit.estimators.preparing import of_records
+from clusterkit.numerics.threads import ignoring
+from clusterkit.profiles.measures import draw, not_fitted
+from clusterkit.profiles.raw_table import RawColumn, as_frame, columns_of_samples, in_unit
+from clusterkit.profiles.representing import points_of
+from clusterkit.profiles.rows import NEIGHBOURS, memberships_of
+from clusterkit.samples import Space
+from clusterkit.samples.transform import ChosenColumns
+
+__all__ = ["ColumnEvidence", "Explanation", "Explanations", "explain"]
+
+MOST_FITTED = 20_000
+"""Rows of the fit with which a row is compared; a sample of more, in which small clusters have more rows."""
+
+ORDERS, CELLS = 32, 20_000_000
+"""Random orders in which columns are removed, fewer where the rows of all orders have more cells: 160 MB."""
+
+SHOWN, LEAST = 3, 0.1
+"""Columns that a sentence names at most, and the least share of all contributions of each."""
+
+
+@final
+@attrs.frozen
+class ColumnEvidence:
+    """What one column says about the cluster of a row.
+
+    Parameters
+    ----------
+    column : str
+    value : str
+        The cell, in the unit of the table.
+    contribution : float
+        How much it speaks for the cluster of the row and against the other one; below 0 for the other. A logarithm of a
+        likelihood ratio for a mixture, a difference of squared distances for means, a share of changed labels by
+        removal.
+    text : str
+        The comparison with both clusters in words.
+    """
+
+    column: str
+    value: str
+    contribution: float
+    text: str
+
+
+@final
+@attrs.frozen
+class Explanation:
+    """Why a row is in its cluster.
+
+    Parameters
+    ----------
+    row : int
+        Number of the row, from 0.
+    label, other : int
+        The cluster of the row, and the next one; -1 is noise, and where there is one cluster only no other.
+    certainty : float
+        As `clusterkit.assign` has it, among the rows of the fit.
+    how : {"exact", "by removal"}
+    columns : tuple of ColumnEvidence
+        The column that decides most first.
+    rest : float
+        What is of the clusters and of no column, such as their sizes: with the contributions it adds up to the
+        difference of the scores of the two clusters.
+    """
+
+    row: int
+    label: int
+    other: int
+    certainty: float
+    how: str
+    columns: tuple[ColumnEvidence, ...]
+    rest: float
+
+    @property
+    def sentence(self) -> str:
+        """The explanation in words, without the number of the row."""
+        if not self.columns:
+            return f"{_called(self.label)}, the only one."
+        sure = "" if math.isnan(self.certainty) else f", certainty {percent(self.certainty)}"
+        least = LEAST * sum(abs(one.contribution) for one in self.columns)
+        telling = [one for one in self.columns[:SHOWN] if abs(one.contribution) >= least > 0]
+        favourable = "; ".join(one.text for one in telling if one.contribution > 0) or "no single column decides"
+        against = "; ".join(one.text for one in telling if one.contribution < 0)
+        next_one = _called(self.other)
+        but = f". But for {next_one} speaks that {against}" if against else ""
+        how = " (by removal of columns)" * (self.how != "exact")
+        return f"{_called(self.label)}, next {next_one}{sure}: {favourable}{but}{how}."
+
+    def __str__(self) -> str:
+        return f"row {self.row}: {self.sentence}"
+
+
+@final
+@attrs.frozen
+class Explanations:
+    """Explanations of several rows: a sequence, that prints as a sentence for each.
+
+    Parameters
+    ----------
+    rows : tuple of Explanation
+    """
+
+    rows: tuple[Explanation, ...]
+
+    def __getitem__(self, row: int) -> Explanation:
+        return self.rows[row]
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self.rows))
+
+    def to_frame(self, library: str | None = None) -> object:
+        """One line for each row and column, as a data frame of "pandas", "polars" or "pyarrow"."""
+        lines = [
+            {"row": one.row, "cluster": one.label, "next": one.other, "certainty": one.certainty, "how": one.how}
+            | attrs.asdict(evidence)
+            for one in self.rows
+            for evidence in one.columns
+        ]
+        return as_frame({name: [line[name] for line in lines] for name in (lines or [{}])[0]}, library)
+
+
+def _called(label: int) -> str:
+    return "noise" if label < 0 else f"cluster {label}"
+
+
+def explain(model: FittedAttributes, rows: object, *, random_state: int = 0) -> Explanations:
+    """Why rows are in their clusters: the nearest two clusters, the certainty, and the columns that decide.
+
+    Parameters
+    ----------
+    model : fitted estimator
+        Of this library, loaded from a file or not.
+    rows : data frame, array of shape (m, d), dict or list of dicts
+        Rows of the fit or new ones, as `predict` takes them.
+    random_state : int, default 0
+        Seed of the orders in which columns are removed.
+
+    Returns
+    -------
+    Explanations
+        Printed, it is a sentence for each row; `to_frame` makes a table of it.
+
+    Raises
+    ------
+    InvalidParameter, NotFittedError
+        If it is no model of this library, is not fitted, or stores no rows of its fit, to which new ones are compared.
+
+    Notes
+    -----
+    Exact for mixtures, whose logarithms of likelihoods are sums over the columns, and for k-means and fuzzy c-means,
+    whose squared distances are, wherever the feature map does nothing but scale columns. By removal elsewhere: O(m t d)
+    labels of rows for up to 32 random orders t of d columns. A method that cannot predict gives a row the label of the
+    nearest row of the fit.
+
+    Examples
+    --------
+    >>> import clusterkit
+    >>> table = {"age": [20.0, 21, 23, 70, 71, 74], "town": ["Ulm", "Bonn", "Ulm", "Ulm", "Bonn", "Ulm"]}
+    >>> model = clusterkit.recipe("mixture", n_clusters=2, random_state=0).fit(table)
+    >>> answer = clusterkit.explain(model, {"age": 68, "town": "Ulm"})
+    >>> answer[0].columns[0].column, answer[0].how
+    ('age', 'exact')
+    """
+    if not isinstance(model, FittedAttributes):
+        raise InvalidParameter(f"explain: needs a fitted model of clusterkit, got {type(model).__name__}")
+    if not hasattr(model, "labels_"):
+        raise not_fitted(model, "explain")
+    any_model: Any = model
+    samples: Array = any_model._rows_of(rows)
+    fitted, groups = FittedRows.of(model), _groups(model, samples.shape[1])
+    several = len(np.unique(np.asarray(model.labels_))) > 1
+    with ignoring(Warning):  # reading the rows has warned
+        predict = model.predictor_ or (None if fitted is None else fitted.nearest)
+        extend = getattr(model.predictor_ if model.outcome_ is None else model.outcome_, "extend", None)
+        of_columns = None if hasattr(predict, "span") else getattr(extend, "terms", None)
+        terms: Array | None = None if of_columns is None else of_columns(samples)
+        if predict is None or (fitted is None and several and terms is None):
+            raise InvalidParameter(
+                f"explain: this {type(model).__name__} stores no rows of its fit with columns that could be compared; "
+                "one that was fitted to the columns of rows in memory does"
+            )
+        labels = np.asarray(predict(samples)).astype(np.intp)
+        others: Labels = np.full(len(samples), NOISE)
+        certainty: Array = np.full(len(samples), math.nan)
+        if fitted is not None and several:
+            others, certainty = fitted.around(samples, labels)
+        degrees = memberships_of(model, rows, labels)
+        certainty = certainty if degrees is None else degrees
+        cells = _cells(model, rows, samples)
+        explained = []
+        for i, label in enumerate(labels.tolist()):
+            values: Array = np.zeros(len(cells))
+            rest, how, other = 0.0, "by removal", NOISE
+            scores: Any = np.zeros(1) if terms is None else terms[i].sum(axis=0)
+            if several and terms is not None and scores.argmax() == label:
+                scores[label] = -np.inf
+                how, other = "exact", int(scores.argmax())
+                difference = terms[i, :, label] - terms[i, :, other]
+                np.add.at(values, groups, difference[:-1])
+                rest = float(difference[-1])
+            elif several and fitted is not None:
+                other, rng = int(others[i]), Seeds.of(random_state).child(str(i)).stream("orders")
+                members = rng.permutation(fitted.samples[fitted.labels == other])
+                values = _by_removal(predict, samples[i], members, groups, label, rng)
+            evidence = []
+            for j in np.argsort(-np.abs(values), kind="stable").tolist() if several else []:
+                parts = [
+                    (name, fitted.columns[j].values[fitted.labels == name])
+                    for name in (label, other)
+                    if fitted is not None
+                ]
+                evidence.append(_evidence(model, cells[j], i, float(values[j]), parts))
+            explained.append(Explanation(i, label, other, float(certainty[i]), how, tuple(evidence), rest))
+    return Explanations(tuple(explained))
+
+
+@final
+@attrs.frozen(eq=False)
+class FittedRows:
+    """Rows of a fit that its model stores.
+
+    Parameters
+    ----------
+    space : Space
+    samples : ndarray of shape (n, d)
+        As the stages take them; nan in columns that they leave out.
+    labels : ndarray of shape (n,)
+    columns : list of RawColumn
+        The same rows in the units of the table.
+    """
+
+    space: Space
+    samples: Array
+    labels: Labels
+    columns: list[RawColumn]
+
+    @classmethod
+    def of(cls, model: FittedAttributes) -> FittedRows | None:
+        """The rows of a model; None where it has none in the columns of its table."""
+        space, tags = vars(model).get("space_"), model.__sklearn_tags__()
+        if space is None or not space.in_memory or space.sparse or tags.input_tags.pairwise:
+            return None
+        points = space.points
+        labels = np.asarray(model.labels_) if len(model.labels_) == len(points) else None
+        if labels is not None:
+            chosen = draw(labels, MOST_FITTED, np.random.default_rng(0)).rows
+            points, labels = points[chosen], labels[chosen]
+        for step in reversed(space.coordinates.steps):
+            if isinstance(step, ChosenColumns):
+                wide = np.full((len(points), len(_groups(model, model.n_features_in_))), np.nan)
+                wide[:, step.index], points = points, wide
+            elif hasattr(step, "inverse"):
+                points = step.inverse(points)
+            else:
+                return None
+        if labels is None and model.predictor_ is not None:  # they are a sample of the rows
+            labels = np.asarray(model.predictor_(points))
+        return None if labels is None else cls(space, points, labels, columns_of_samples(model, points))
+
+    def distances(self, samples: Array) -> Array:
+        """Distances of rows to those of the fit in the space of the model, (m, n)."""
+        from scipy.spatial.distance import cdist
+
+        return cdist(points_of(self.space, samples), points_of(self.space, self.samples))
+
+    def nearest(self, samples: Array) -> Labels:
+        """The label of the nearest row, for methods that cannot predict."""
+        return self.labels[self.distances(samples).argmin(axis=1)]
+
+    def around(self, samples: Array, labels: Labels) -> tuple[Labels, Array]:
+        """The cluster of the nearest row of another cluster, -1 for none, and the certainty, of rows with labels.
+
+        It is the share of the ten nearest rows that is in no other cluster; a row of the fit is not counted itself.
+        """
+        distances = self.distances(samples)
+        near = np.argsort(distances, axis=1, kind="stable")[:, : NEIGHBOURS + 1]
+        is_fitted = distances.min(axis=1, keepdims=True) == 0
+        beside = self.labels[np.where(is_fitted, near[:, 1:], near[:, :-1])]
+        certainty = 1.0 - ((beside != labels[:, None]) & (beside >= 0)).mean(axis=1)
+        distances[(labels[:, None] == self.labels) | (self.labels < 0)] = np.inf
+        others = np.where(np.isinf(distances.min(axis=1)), NOISE, self.labels[distances.argmin(axis=1)])
+        return others, np.where(labels < 0, 0.0, certainty)
+
+
+def _by_removal(
+    predict: Callable[[Array], Labels], row: Array, others: Array, groups: Indices, label: int, rng: Rng
+) -> Array:
+    """By how much each column, taken from the row, moves rows of the other cluster to its label, (columns,)."""
+    count = int(groups[-1]) + 1
+    others = others[: max(1, min(ORDERS, CELLS // (count * len(row))))]
+    others = np.where(np.isnan(others).all(axis=0), row, others)  # columns that no stage reads
+    orders = rng.permuted(np.tile(np.arange(count), (len(others), 1)), axis=1)
+    rank = np.argsort(orders, axis=1)[:, None, groups]
+    mixed = np.where(rank < np.arange(count + 1)[:, None], row, others[:, None])
+    moved = np.asarray(predict(mixed.reshape(-1, len(row)))).reshape(len(others), -1) == label
+    gains = np.zeros(count)
+    np.add.at(gains, orders, np.diff(moved.astype(float), axis=1))
+    return gains / max(len(others), 1)
+
+
+def _groups(model: FittedAttributes, d: int) -> Indices:
+    """The number of the column of each of the d attributes that the stages take."""
+    widths = [1] * d if "preparation_" not in vars(model) else model.preparation_.widths
+    return np.repeat(np.arange(len(widths)), widths)
+
+
+def _cells(model: FittedAttributes, rows: object, samples: Array) -> list[RawColumn]:
+    """The columns of new rows, with the gaps that a preparation fills."""
+    if "preparation_" not in vars(model):
+        return columns_of_samples(model, samples)
+    coded = attrs.evolve(model.preparation_, coded=True)
+    return columns_of_samples(coded, coded.transform(of_records(rows), quiet=True))
+
+
+def _evidence(
+    model: FittedAttributes, column: RawColumn, row: int, contribution: float, parts: Sequence[tuple[int, Array]]
+) -> ColumnEvidence:
+    """A column of a row, compared with its values in the cluster of the row and in the other one."""
+    plans = model.preparation_.plans if "preparation_" in vars(model) else ()
+    plan = next((plan for plan in plans if plan.name == column.name), None)
+    unit = f" {its}" if (its := getattr(plan, "unit", "")) else ""
+
+    def written(x: float) -> str:
+        return in_unit(x, column.kind, getattr(plan, "clock", "")) + unit
+
+    value: Any = column.values[row]
+    is_level = column.kind == "category"
+    is_gap = bool(value < 0 if is_level else np.isnan(value))
+    shown = "missing" if is_gap else shortened(column.levels[value]) if is_level else written(value)
+    words = list[str]()
+    for label, values in parts:
+        if label < 0:
+            continue
+        if is_level or is_gap:
+            alike = values == value if is_level else np.isnan(values)
+            words.append(f"{percent(float(alike.mean()))} of {_called(label)}")
+            continue
+        mean, spread = float(np.nanmean(values)), float(np.nanstd(values))
+        side = "above" if value > mean else "below"
+        if spread > 1e-12 * abs(mean):
+            side = f"{abs(value - mean) / spread:.1f} sd {side}"
+        words += [f"{side} {_called(label)} ({written(mean)})"] * (mean == mean)
+    begin, joint = (" is ", ", as in ") if is_level or is_gap else (" ", " is ")
+    text = joint.join(filter(None, [shortened(column.name) + begin + shown, " and ".join(words)]))
+    return ColumnEvidence(column.name, shown, contribution, text)
