@@ -29,8 +29,9 @@ from pathlib import Path
 from typing import Any, get_args
 
 from clusterkit_papers import tables
+from clusterkit_papers.claims.answers import Answer, answer
 from clusterkit_papers.claims.comparisons import Values
-from clusterkit_papers.claims.headlines import CLAIMS, Answer, answer
+from clusterkit_papers.claims.headlines import CLAIMS
 from clusterkit_papers.distances import conclusions
 from clusterkit_papers.jobs import Job
 from clusterkit_papers.printed_tables import Mark, Printed, beside, printed

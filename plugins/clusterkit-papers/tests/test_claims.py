@@ -7,11 +7,17 @@ import math
 import numpy as np
 import pytest
 from clusterkit_papers.claims import starts, theorem
+from clusterkit_papers.claims.answers import ALL, MOST, Claim, answer
 from clusterkit_papers.claims.comparisons import Comparison, Values
-from clusterkit_papers.claims.headlines import ALL, CLAIMS, MOST, Claim, answer
+from clusterkit_papers.claims.equilibria import equilibria
+from clusterkit_papers.claims.headlines import CLAIMS
 from clusterkit_papers.claims.theorem import PROBLEMS, TheoremProblem, excess_bound, least_objective
 from clusterkit_papers.jobs import Plan
-from clusterkit_papers.printed_tables import catalogue
+from clusterkit_papers.printed_tables import catalogue, printed
+from clusterkit_papers.scalings import SCALINGS
+from clusterkit_papers.svc.data_sets import DATA_SETS
+
+from clusterkit import recipe
 
 
 def step(text):
@@ -54,6 +60,24 @@ def test_rows_of_the_theorem():
 def test_the_theorem_has_a_row_for_each_setting():
     rows = [job.row for job in theorem.theorem(Plan())]
     assert len(set(rows)) == len(rows) == len(PROBLEMS) * len(theorem.CS) * len(theorem.STEPS)
+
+
+def test_the_equilibria_are_the_ends_of_plain_ascents():
+    """Every sample ascends by the weighted mean of the centres until it moves no more; Iris comes with scikit-learn."""
+    job = next(job for job in equilibria(Plan(runs=1)) if job.printed_row == "Iris")
+    [values] = job.run(step).runs
+    iris = next(data_set for data_set in DATA_SETS if data_set.name == "Iris")
+    X = SCALINGS[iris.unlabelled](iris.load()[0])
+    domain = recipe("sgd-lmsvc", random_state=0).fit(X).outcome_
+    ends = X.copy()
+    for _ in range(5000):
+        shares = domain.weights * domain.kernel(ends, domain.centres)
+        ends = (shares @ domain.centres) / shares.sum(axis=1, keepdims=True)
+    distinct = []
+    for end in ends:
+        if all(np.linalg.norm(end - other) > 0.01 for other in distinct):
+            distinct.append(end)
+    assert (values["clusters"], values["samples"]) == (len(distinct), len(X)) == (2, 150)
 
 
 def test_difference_of_runs():
@@ -117,6 +141,9 @@ def test_the_papers_own_numbers_by_our_comparisons():
         "of eleven data sets EMMC is best on seven beside NC and LapGMM": (7, 11),
         "EMMC ends within fewer than 16 iterations": (11, 11),
         "the squared loss of IterSVR and EMMC is better than the hinge loss of IterSVM": (14, 14),
+        "the error of EMMC is not monotone in C": (1, 1),
+        "the accuracy of LapGMM is close to that of NC": (8, 9),
+        "by its balance EMMC handles unbalanced data well, such as Ionosphere, SatelliteC1-C2 and Svmguide1-a": (1, 3),
     }.items():
         assert (by_words[words].holding, by_words[words].comparisons) == expected
     times, consensus = (answer(of_name(name), Values()) for name in ("three-times-faster", "consensus"))
@@ -126,6 +153,56 @@ def test_the_papers_own_numbers_by_our_comparisons():
         "ELM k-means is better than k-means and kernel k-means for all numbers of clusters on all three data sets"
     ]
     assert (kmeans.word, kmeans.worst.where) == ("no", "TDT2, k = 24"), "83.2 against 83.8 of k-means in print"
+
+
+def test_the_printed_seconds_of_emmc_grow_faster_with_the_rows_than_those_of_others():
+    """Against the text, by a straight line through the logarithms."""
+    sizes, times = (
+        {where: cell.value for where, cell in printed(name).items()} for name in ("emmc-table2", "emmc-table9")
+    )
+    claim = next(claim for claim in CLAIMS if "scales much better" in claim.says)
+    for comparison in claim.compare(Values()):
+        lines = [line for line, column in times if column == f"{comparison.against} CPU (s)"]
+        lines = [line for line in lines if times[line, f"{comparison.against} CPU (s)"] and (line, "N") in sizes]
+        rows, ours, theirs = (
+            np.log([values[line, column] for line in lines])
+            for values, column in ((sizes, "N"), (times, "EMMC CPU (s)"), (times, f"{comparison.against} CPU (s)"))
+        )
+        slopes = [np.polyfit(rows, seconds, 1)[0] for seconds in (ours, theirs)]
+        assert [comparison.one, comparison.other] == pytest.approx(slopes)
+        assert comparison.holds == (slopes[0] < slopes[1])
+
+
+def test_the_widths_of_kernels():
+    curves = {"A": {1: 60.0, 2: 90.0, 256: 50.0}, "B": {1: 90.0, 2: 88.0, 256: 86.0}}
+    rows = [
+        ours("elm-figures", f"{name}: sigma = {width}, {method}", "purity (%)", purity)
+        for name, curve in curves.items()
+        for width, purity in curve.items()
+        for method in ("kernel-nmf", "kernel-kmeans")
+    ]
+    rows.append(ours("elm-figures", "A: L = 300, kernel-kmeans", "purity (%)", 0.0))
+    words = ("needs another width", "relatively stable for", "worse for very large")
+    claims = [next(claim for claim in CLAIMS if text in claim.says) for text in words]
+    answers = [answer(claim, Values({"elm-figures": rows})) for claim in claims]
+    assert [(one.holding, one.comparisons) for one in answers] == [(1, 1), (1, 2), (1, 2)]
+
+
+def test_few_equilibria_and_alike_parts():
+    rows = [
+        ours("claim-equilibria", f"{name}: sgd-lmsvc", column, value)
+        for name, values in {"A": (9.0, 100.0), "B": (11.0, 100.0)}.items()
+        for column, value in zip(("equilibria", "samples"), values, strict=True)
+    ]
+    spread = "spread (% of that of the classes)"
+    parts = [ours("m3-figures7-8", f"Banana: {what}, positive part 1", spread, 50.0 if what == "equal" else 99.0)
+             for what in ("equal", "random")]  # fmt: skip
+    values = Values({"claim-equilibria": rows, "m3-figures7-8": parts})
+    few, alike = (
+        answer(next(claim for claim in CLAIMS if text in claim.says), values) for text in ("far fewer", "look like")
+    )
+    assert (few.holding, few.comparisons, few.worst.where) == (1, 2, "B: sgd-lmsvc")
+    assert (alike.holding, alike.comparisons) == (1, 1)
 
 
 def test_the_row_as_described_comes_first_and_without_labels_the_first_that_saw_none():

@@ -6,6 +6,7 @@ Each function takes values by table, row and column, those that a paper prints o
 from __future__ import annotations
 
 import itertools
+import math
 import statistics
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -20,6 +21,8 @@ __all__ = [
     "Compare",
     "Comparison",
     "Values",
+    "alike",
+    "another_width",
     "below",
     "beside",
     "beside_best",
@@ -29,17 +32,23 @@ __all__ = [
     "beside_plain",
     "differences",
     "faster",
+    "few_equilibria",
     "grows",
     "growth",
+    "near",
+    "on",
     "pairs_of_rows",
+    "scales_better",
     "sensitive",
     "several",
     "shapes",
     "stable",
     "starts_beside",
     "subproblems",
+    "turns",
     "varies",
     "within_bound",
+    "worse_when_wide",
 ]
 
 COMPARABLE = 0.05
@@ -163,6 +172,47 @@ def several(*parts: Compare) -> Compare:
     return lambda values: [comparison for part in parts for comparison in part(values)]
 
 
+def on(lines: Sequence[str], compare: Compare) -> Compare:
+    """Those comparisons that are of certain lines."""
+    return lambda values: [comparison for comparison in compare(values) if comparison.where in lines]
+
+
+def near(table: str, one: str, other: str, values: Values) -> Iterator[Comparison]:
+    """A method no more than 5 points from another, above or below."""
+    for line in values.places(table):
+        ours, theirs = values.value(table, line, one), values.value(table, line, other)
+        if ours is not None and theirs is not None:
+            gain = 100 * COMPARABLE - abs(ours - theirs)
+            yield Comparison(line, ours, theirs, other, gain >= 0, gain)
+
+
+def turns(table: str, row: str, values: Values) -> Iterator[Comparison]:
+    """The largest rise along a row of a table, which has falls too, beside none."""
+    columns = [column for line, column in printed(table) if line == row]
+    ours = [value for column in columns if (value := values.value(table, row, column)) is not None]
+    steps = [after - before for before, after in itertools.pairwise(ours)]
+    if steps and min(steps) < 0:
+        yield _compared(f"{row}, largest rise", max(steps), 0.0, "no rise")
+
+
+def scales_better(one: str, others: Sequence[str], values: Values) -> Iterator[Comparison]:
+    """The exponent of the seconds of a method over the rows of data sets beside that of others on the same sets."""
+    times, kind = "emmc-table9", " CPU (s)"
+    sizes = {line: values.value("emmc-table2", line, "N") for line in values.places("emmc-table2")}
+    for other in others:
+        points = [
+            (n, ours, theirs)
+            for line, n in sizes.items()
+            if n
+            and (ours := values.value(times, line, one + kind))
+            and (theirs := values.value(times, line, other + kind))
+        ]
+        if len(points) > 2:
+            n, ours, theirs = ([math.log(value) for value in values] for values in zip(*points, strict=True))
+            slopes = [statistics.linear_regression(n, seconds).slope for seconds in (ours, theirs)]
+            yield _compared(f"{len(points)} sets", *slopes, other, -1)
+
+
 def beside_best(
     tables: Sequence[str], one: str, others: Sequence[str], kind: str, values: Values
 ) -> Iterator[Comparison]:
@@ -259,6 +309,13 @@ def subproblems(column: str, values: Values) -> Iterator[Comparison]:
             yield _compared(f"{column}, {parts}", one, other, f"random, {other_parts}", -1)
 
 
+def alike(values: Values) -> Iterator[Comparison]:
+    """The spread of every subproblem of random parts, in percent of that of the whole classes, beside 95."""
+    for row in values.ours("m3-figures7-8"):
+        if row["column"] == "spread (% of that of the classes)" and ": random," in row["row"]:
+            yield _compared(str(row["row"]), float(row["ours"]), 95.0, "the bound")
+
+
 SCALED = ("attributes in [0, 1]", "z-scores")
 """Both readings of the data sets of EDSVC: the paper says nothing about their scaling."""
 
@@ -311,11 +368,11 @@ CONSENSUS = ("COMUSA", "DICLENS", "COMUSACL", "COMUSACL-DEW")
 """The consensus functions of EDSVC's table 2."""
 
 
-def beside_consensus(only: Sequence[str], values: Values) -> Iterator[Comparison]:
+def beside_consensus(only: Sequence[str], values: Values, *, slack: float = 0.0) -> Iterator[Comparison]:
     """EDSVC beside the consensus functions; ours in both scalings."""
     table = "edsvc-table2"
     if not any(True for _ in values.ours(table)):
-        for comparison in beside(table, "EDSVC", CONSENSUS, values):
+        for comparison in beside(table, "EDSVC", CONSENSUS, values, slack=slack):
             if not only or comparison.where in only:
                 yield comparison
         return
@@ -327,31 +384,47 @@ def beside_consensus(only: Sequence[str], values: Values) -> Iterator[Comparison
             ours.setdefault((name, scaling, str(row["column"])), float(row["ours"]))
     for (name, scaling, column), value in ours.items():
         if column in CONSENSUS and (not only or name in only) and (name, scaling, "EDSVC") in ours:
-            yield _compared(f"{name}, {scaling}", ours[name, scaling, "EDSVC"], value, column)
+            yield _compared(f"{name}, {scaling}", ours[name, scaling, "EDSVC"], value, column, slack=slack)
 
 
-def stable(methods: Sequence[str], values: Values) -> Iterator[Comparison]:
-    """Purity from 300 nodes on: its lowest value beside its highest, at most 5 points apart."""
-    curves: dict[str, list[float]] = {}
+def _curves(what: str, methods: Sequence[str], values: Values) -> dict[str, dict[float, float]]:
+    """Purity of ELM methods and of their kernels over the number of nodes L or the width sigma, by set and method."""
+    curves: dict[str, dict[float, float]] = {}
     for row in values.ours("elm-figures"):
         name, _, rest = str(row["row"]).partition(": ")
         point, _, method = rest.partition(", ")
-        what, _, size = point.partition(" = ")
-        if row["column"] == "purity (%)" and what == "L" and float(size) >= 300 and method in methods:
-            curves.setdefault(f"{name}, {method}", []).append(float(row["ours"]))
-    for where, curve in curves.items():
-        yield _compared(where, min(curve), max(curve), "the highest", slack=100 * COMPARABLE)
+        kind, _, size = point.partition(" = ")
+        if row["column"] == "purity (%)" and kind == what and method in methods:
+            curves.setdefault(f"{name}, {method}", {})[float(size)] = float(row["ours"])
+    return curves
+
+
+def stable(methods: Sequence[str], values: Values, *, what: str = "L", least: float = 300) -> Iterator[Comparison]:
+    """Purity from 300 nodes, or another size, on: its lowest value beside its highest, at most 5 points apart."""
+    for where, curve in _curves(what, methods, values).items():
+        tail = [purity for size, purity in curve.items() if size >= least]
+        yield _compared(where, min(tail), max(tail), "the highest", slack=100 * COMPARABLE)
 
 
 def varies(method: str, values: Values) -> Iterator[Comparison]:
     """Purity over the width of a kernel: its highest value more than 5 points above its median."""
-    curves: dict[str, list[float]] = {}
-    for row in values.ours("elm-figures"):
-        name, _, rest = str(row["row"]).partition(": ")
-        if row["column"] == "purity (%)" and rest.endswith(f", {method}"):
-            curves.setdefault(name, []).append(float(row["ours"]))
-    for where, curve in curves.items():
-        yield _compared(where, max(curve), statistics.median(curve), "the median", slack=-100 * COMPARABLE)
+    for where, curve in _curves("sigma", (method,), values).items():
+        middle = statistics.median(curve.values())
+        yield _compared(where, max(curve.values()), middle, "the median", slack=-100 * COMPARABLE)
+
+
+def worse_when_wide(method: str, values: Values) -> Iterator[Comparison]:
+    """Purity at the largest width of a kernel: more than 5 points below its highest value."""
+    for where, curve in _curves("sigma", (method,), values).items():
+        widest, highest = curve[max(curve)], max(curve.values())
+        yield _compared(where, widest, highest, "the highest", -1, slack=-100 * COMPARABLE)
+
+
+def another_width(method: str, values: Values) -> Iterator[Comparison]:
+    """The width of highest purity on a data set beside that on another one."""
+    best = {where: max(curve, key=curve.__getitem__) for where, curve in _curves("sigma", (method,), values).items()}
+    for (one, width), (other, second) in itertools.combinations(best.items(), 2):
+        yield Comparison(f"sigma of {one}", width, second, other, width != second, -1.0)
 
 
 def growth(column: str, bound: float, better: int, values: Values) -> Iterator[Comparison]:
@@ -377,6 +450,14 @@ def within_bound(values: Values) -> Iterator[Comparison]:
     for row in values.ours("claim-lmsvc"):
         if row["column"] == "runs above the bound (%)":
             yield _compared(str(row["row"]), float(row["ours"]), 10.0, "allowed (%)", -1, 1e-9)
+
+
+def few_equilibria(values: Values) -> Iterator[Comparison]:
+    """The number of equilibria beside a tenth of the samples."""
+    ours = {(row["row"], row["column"]): float(row["ours"]) for row in values.ours("claim-equilibria")}
+    for (name, column), n in ours.items():
+        if column == "samples":
+            yield _compared(name, ours[name, "equilibria"], n / 10, "a tenth of the samples", -1)
 
 
 def differences(start: str, values: Values) -> Iterator[Comparison]:
