@@ -11,7 +11,8 @@ what stands there. In them ``{rows}`` is the place of the table, ``{verdicts}`` 
 the conclusions from the rows of `distances`, ``{methods}`` that of the table of a paper's methods, ``{claims PAPER}``
 that of its claims; ``{{TABLE | ROW | COLUMN}}`` is the value of a row (with ``| printed`` at the end the printed one),
 ``{{TABLE | MARK}}`` the number of printed values with a mark, ``{{TABLE | printed}}`` of all, ``{{TABLE | METHOD | is
-FIELD}}`` a field of `clusterkit_papers.summary.MethodSummary`, ``{{TABLE | order}}`` how many pairs of methods stand in
+FIELD}}`` a field of `clusterkit_papers.summary.MethodSummary` or "nearest", the reading nearest to print,
+``{{TABLE | order}}`` how many pairs of methods stand in
 the printed order, ``{{claims | PAPER | WORD}}`` the number of claims with that answer, ``{{claims | PAPER | all}}`` of
 all that were tested, ``{{answer | NAME}}`` the answer to one. ``{{TABLE | ROW |
 COLUMN | minus | ROW}}`` is how much a value is above that of another row (with ``| printed`` too). How a paper was read
@@ -38,7 +39,7 @@ from clusterkit_papers.printed_tables import Mark, Printed, beside, printed
 from clusterkit_papers.records import Record
 from clusterkit_papers.reproduction import planned
 from clusterkit_papers.summary import MethodSummary, closing_line, methods, printed_order, standing, tally
-from clusterkit_papers.verdicts import MEASURES
+from clusterkit_papers.verdicts import COMPARED, FILLER, MEASURES, verdict
 
 HERE = Path(__file__).parent
 RESULTS = HERE / "results"
@@ -94,10 +95,18 @@ LONG = 60
 
 VALUE = re.compile(r"\{\{(.+?)\}\}")
 MISSING = "(not recorded yet)"
+HOLE = MISSING.strip("()")
+
+WITHOUT_ROW = {
+    ("edsvc-table2", "COMUSACL"): "the paper does not define it",
+    ("edsvc-table2", "COMUSACL-DEW"): "the paper does not define it",
+    **{(table, "kernel"): "its updates are by reference only" for table in FACTORISATIONS},
+}
+"""Why no row is the paper's own, by table and method, where no record says it."""
 
 
 class Broken(Exception):
-    """A record, a fragment of prose or a value of it that belongs to nothing."""
+    """A record, a fragment of prose or a value of it that belongs to nothing; or a page with holes."""
 
 
 def main(check: bool) -> int:
@@ -183,6 +192,21 @@ def made(records: Mapping[str, Record] | None = None, prose: Path = PROSE) -> di
     return pages | {"results/tables.md": f"# Every table: how to read it, and its record\n\n{tables_words}\n"}
 
 
+def whole(texts: Mapping[str, str]) -> Mapping[str, str]:
+    """The same texts of pages, if none of them has a hole: a value that nobody recorded, or a dash without a reason."""
+    holes = [f"{name}: {line.strip()}" for name, text in texts.items() for line in text.splitlines() if _hole(line)]
+    if holes:
+        listed = "\n- ".join(holes)
+        raise Broken(f"{len(holes)} holes; record the values (docs/record.py --missing) or say why not:\n- {listed}")
+    return texts
+
+
+def _hole(line: str) -> bool:
+    """Whether a line of a page lacks a value, or has the bare dash of a method without a row and no reason for it."""
+    bare = line.startswith("| ") and "**" in line and " | – | " in line and line.startswith(("| table", "| figure"))
+    return HOLE in line.lower() or (bare and "‡" not in line)
+
+
 def _by_page() -> dict[str, list[str]]:
     """The names of the tables and benchmarks of each page."""
     by_page: dict[str, list[str]] = {page: [] for page in PAGES}
@@ -232,16 +256,18 @@ def value(words: str, records: Mapping[str, Record]) -> str:
         return number(float(entry[key]) - float(recorded[less][key]))
     if which:
         return number(entry[which[0]])
-    return "–" if entry["ours"] is None else _ours(entry)
+    return f"– ({_escaped(entry['verdict'])})" if entry["ours"] is None else _ours(entry)
 
 
 def _of_method(words: str, table: str, method: str, field: str, records: Mapping[str, Record]) -> str:
-    """A field of the summary of a method."""
+    """A field of the summary of a method, or the words of its nearest reading."""
     if table not in records:
         return MISSING
     found = next((one for one in methods(table, records[table].rows) if one.method == method), None)
-    if found is None or not hasattr(found, field):
+    if found is None or not (hasattr(found, field) or field == "nearest"):
         raise Broken(f"{{{{{words}}}}}: {table} has no such method, or a method has no such field")
+    if field == "nearest":
+        return _nearest(table, found, records[table])[1]
     content = getattr(found, field)
     if isinstance(content, tuple):
         return ", ".join(content)
@@ -353,18 +379,29 @@ def _methods(names: Sequence[str], records: Mapping[str, Record]) -> str:
             lines.append(f"| {place} | | | | | {MISSING} |")
             continue
         # the values beside a figure are those of a table
-        of_table = [] if "figure" in place else [_method_line(name, one) for one in methods(name, record.rows)]
+        of_table = [] if "figure" in place else [_method_line(name, one, record) for one in methods(name, record.rows)]
+        if of_table:
+            lines_of = [
+                (line, _nearest(name, one, record)[0])
+                for line, one in zip(of_table, methods(name, record.rows), strict=True)
+            ]
+            of_table = [line for pair in lines_of for line in pair if line]
         of_table += _unjudged_lines(name, record)
         of_table += [line for line in (_seconds_line(name, record), _sizes_line(name, record)) if line]
         title = titles()[name].partition(": ")[2]
-        nothing = f"| {title} | – | – | – | no numbers in print; what the text says: [claims](../claims.md) |"
+        nothing = f"| {title} | | | | no numbers in print; what the text says: [claims](../claims.md) |"
         lines += [f"| {place} {line}" for line in of_table or [nothing]]
     return "\n".join(lines)
 
 
-def _method_line(name: str, one: MethodSummary) -> str:
+def _method_line(name: str, one: MethodSummary, record: Record) -> str:
     unit = UNITS.get(one.measure, one.measure)
     described, best = _of_rows(one.described, one.described_row), _of_rows(one.best, one.best_row)
+    reason = "" if one.described_lines else _reason(name, one, record)
+    if reason:
+        described = f"– ({reason})"
+    if reason and not one.best_lines:
+        best = "– (the same)"
     if one.described_labels and "by labels" not in one.described_row:
         described += ", by labels"
     if one.best_row and one.best_row == one.described_row:
@@ -391,6 +428,63 @@ def _method_line(name: str, one: MethodSummary) -> str:
     if one.printed is not None and len(one.in_means) < of_first:
         in_print += f" ({len(one.in_means)} of {of_first} lines)"
     return f"| {method}, {unit} | {in_print} | {described} | {best} | {verdict} |"
+
+
+def _nearest(name: str, one: MethodSummary, record: Record) -> tuple[str, str]:
+    """The cells of a line of the reading of a paper's own method that is nearest to print, and its counts in words.
+
+    The readings are the rows that are named as the row that follows the text, up to the first comma. Of those with
+    values in the most lines it is the one of the least mean distance to print in the first index, so print chooses it.
+    """
+    base = _base(one.described_row)
+    if not one.described_lines or not _is_own(one.method) or name.partition("-")[0] not in ("emmc", "elm", "edsvc"):
+        return "", ""
+    places = {(cell.row, cell.column): cell for cell in one.cells}
+    readings: dict[str, list[tuple[Printed, Mapping[str, Any]]]] = {}
+    for row in record.rows:
+        line, _, what = row["row"].partition(": ")
+        cell = places.get((line, row["column"]))
+        judged = row["ours"] is not None and any(word in row["verdict"] for word in (*COMPARED, "capped at"))
+        judged = judged and not row["verdict"].startswith(FILLER)
+        if cell is not None and judged and _base(what) == base:
+            readings.setdefault(what, []).append((cell, row))
+
+    def distances(what: str) -> list[float]:
+        return [abs(row["ours"] - (c.value or 0.0)) for c, row in readings[what] if c.measure == one.measure]
+
+    if len(readings) < 2:
+        return "", ""
+    nearest = min(readings, key=lambda what: (-len(distances(what)), statistics.fmean(distances(what) or [0.0])))
+    of_first = [(c.value or 0.0, row["ours"]) for c, row in readings[nearest] if c.measure == one.measure]
+    in_print, ours = (number(statistics.fmean(side)) for side in zip(*of_first, strict=True))
+    reached = sum(standing(verdict(c.measure, c, row["ours"])) in GOOD for c, row in readings[nearest])
+    labels = ", by labels" if readings[nearest][0][1]["uses_labels"] and "by labels" not in nearest else ""
+    words = f"{reached} of {one.lines} reached by the nearest of {len(readings)} readings, `{nearest}`"
+    unit = UNITS.get(one.measure, one.measure)
+    away = f"{number(statistics.fmean(distances(nearest)))} from print in the mean"
+    method = METHODS.get(one.method, one.method)
+    method = method.replace("k-means", "NMF") if name in FACTORISATIONS else method
+    cells = f"{method}, {unit}: nearest reading | {in_print} | {ours} (`{nearest}`){labels}"
+    return (
+        f"| {cells} | | {reached} of {one.lines}; {away}; nearest of {len(readings)}, chosen by the printed values |",
+        words,
+    )
+
+
+def _base(row: str) -> str:
+    return re.split(r", | \(", row)[0]
+
+
+def _reason(table: str, one: MethodSummary, record: Record) -> str:
+    """Why no row is the paper's own beside a method: what kept its rows from running, or the reason stated here."""
+    places = {(cell.row, cell.column) for cell in one.cells}
+    verdicts = [
+        row["verdict"]
+        for row in record.rows
+        if row["as_described"] and (row["row"].partition(":")[0], row["column"]) in places
+    ]
+    stated = WITHOUT_ROW.get((table, one.method), "")
+    return next((_cell(text) for text in verdicts if text.startswith("not run")), stated)
 
 
 def _reached(reached: int, lines: int, beside_print: int, by_index: Sequence[tuple[str, int, int]]) -> str:
@@ -432,7 +526,7 @@ def _unjudged_lines(name: str, record: Record) -> list[str]:
     lines = []
     for column, values in pairs.items():
         in_print, ours = (number(statistics.fmean(side)) for side in zip(*values, strict=True))
-        lines.append(f"| {_cell(column)} | {in_print} | {ours} | – | not judged |")
+        lines.append(f"| {_cell(column)} | {in_print} | {ours} | | not judged |")
     return lines
 
 
@@ -449,7 +543,7 @@ def _seconds_line(name: str, record: Record) -> str:
     agreeing, pairs = printed_order(name, record.rows, seconds=True)
     order = f"; two methods in the printed order in {agreeing} of {pairs} comparisons" if pairs else ""
     middle = f"{number(statistics.median(factors))} times faster in the median of {len(factors)} values"
-    return f"| seconds | – | {middle} | – | not judged, another machine{order} |"
+    return f"| seconds | | {middle} | | not judged, another machine{order} |"
 
 
 def _sizes_line(name: str, record: Record) -> str:
@@ -463,7 +557,7 @@ def _sizes_line(name: str, record: Record) -> str:
     other = [f"{_cell(row['row'].partition(':')[0])} {row['column']} {_text(row).replace('*', '')}" for row in places]
     word = "reached" if count["as printed"] == whole else "mostly reached"
     differ = f"; other: {', '.join(other)}" if other else ""
-    return f"| sizes and parameters | {whole} | {count['as printed']} the same | – | **{word}**{differ} |"
+    return f"| sizes and parameters | {whole} | {count['as printed']} the same | | **{word}**{differ} |"
 
 
 def _claims(paper: str, records: Mapping[str, Record]) -> str:
@@ -581,7 +675,7 @@ def _tables(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     for row in rows:
         if row["ours"] is not None or row["verdict"].startswith("not defined"):
             by_row.setdefault(row["row"], {})[row["column"]] = row
-        else:
+        if row["ours"] is None:
             without.setdefault(row["verdict"], []).append(f"{row['row']} ({row['column']})")
     groups: dict[tuple[str, ...], list[str]] = {}
     beside_print = {row["column"] for row in rows if row["printed"] is not None}
@@ -590,9 +684,10 @@ def _tables(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         groups.setdefault(tuple(columns), []).append(name)
     for columns, names in groups.items():
         yield _folded(_table(columns, [(name, by_row[name]) for name in names]), len(names))
-    for verdict, places in without.items():
+    for words, places in without.items():
         few = f": {'; '.join(places)}" if len(places) <= 12 else f": {len(places)} values"
-        yield f"{verdict[0].upper()}{verdict[1:]}{few}."
+        dash = " (–), as an index of a single cluster" if words.startswith("not defined") else ""
+        yield f"{words[0].upper()}{words[1:]}{dash}{few}."
 
 
 def _table(columns: Sequence[str], rows: Iterable[tuple[str, Mapping[str, Mapping[str, Any]]]]) -> str:

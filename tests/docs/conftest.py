@@ -10,4 +10,5 @@ from docs_scripts import script
 def made() -> dict[str, str]:
     """The text of these pages by their paths below docs."""
     pytest.importorskip("clusterkit_papers")
-    return script("write_results").made() | script("site/reference").made()
+    results = script("write_results")
+    return results.whole(results.made()) | script("site/reference").made()

@@ -35,13 +35,8 @@ def one():
 
 
 def test_the_page_and_the_verdicts_of_the_records_are_those_of_the_records(records):
-    for name, text in pages.committed(records).items():
+    for name, text in pages.whole(pages.committed(records)).items():
         assert (ROOT / "docs" / name).read_text(encoding="utf-8") == text, f"{name}: run python docs/write_results.py"
-
-
-def test_each_paper_has_a_page_of_all_rows_and_there_is_one_of_claims(made):
-    assert {f"results/{page}.md" for page in pages.PAGES} | {"claims.md", "results/tables.md"} <= set(made)
-    assert all("\n## How the paper was read\n" in made[f"results/{paper}.md"] for paper in pages.PAPERS)
 
 
 def test_every_table_and_benchmark_has_a_record(records):
@@ -191,6 +186,23 @@ def test_a_page_says_one_thing_of_how_a_paper_was_read():
     assert "keeps its best iteration" not in m3
 
 
+def test_the_nearest_reading_is_the_one_least_far_from_print(one):
+    row = {**ROW, "row": "EMMC: emmc-paper, init kmeans, C given", "as_described": True, "ours": 9.42}
+    record = attrs.evolve(
+        one, rows=[row, {**row, "row": "EMMC: emmc-paper, Gaussian nodes", "as_described": False, "ours": 3.5}]
+    )
+    words = pages.value("emmc-table3 | EMMC | is nearest", {one.name: record})
+    assert words == "1 of 7 reached by the nearest of 2 readings, `emmc-paper, Gaussian nodes`"
+
+
+def test_pages_with_holes_are_refused(one, tmp_path):
+    (tmp_path / "results-emmc.txt").write_text("{{emmc-table4 | any | any}}", encoding="utf-8")
+    with pytest.raises(pages.Broken, match=r"emmc\.md: \(not recorded yet\)"):
+        pages.whole(pages.made({one.name: one}, tmp_path))
+    with pytest.raises(pages.Broken, match=r"1 holes"):
+        pages.whole({"emmc.md": "| table 3 | EMMC | 3.42 | – | – | **no value** |"})
+
+
 @pytest.mark.parametrize(
     ("name", "command", "message"),
     [
@@ -286,13 +298,6 @@ def test_no_number_and_no_verdict_of_the_overviews_is_typed(name):
     settings = {"0.01", "0.05", "0.1", "0.5", "2.6"}
     assert set(re.findall(r"(?<![\w.])\d*\.\d+", words)) <= settings
     assert re.findall(r"\*\*(?:yes|no|partly|mostly|reached|not reached)\b", words) == []
-
-
-def test_the_page_of_a_paper_has_every_table_of_it_in_its_overview(made):
-    for name, title in tables().items():
-        head, _, _rest = title.partition(": ")
-        place, page = head.partition(", ")[2], name.partition("-")[0]
-        assert not place or place.startswith("tables ") or f"\n| {place} | " in made[f"results/{page}.md"], title
 
 
 @pytest.mark.parametrize(
