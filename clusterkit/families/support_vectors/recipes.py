@@ -34,9 +34,10 @@ SVC = Recipe(
 EDSVC = Recipe(
     name="edsvc",
     title="Support vector clustering whose width and bound agree best with an ensemble of k-means partitions",
-    citation="Ensemble-Driven Support Vector Clustering: the search of kernel width and bound by average normalised "
-    "mutual information with an ensemble (Strehl, Ghosh (2002), Cluster ensembles, Journal of Machine Learning "
-    "Research 3)",
+    citation="Huang, Wang, Lai, Liang, Bian, Chen, Ensemble-driven support vector clustering: from ensemble learning "
+    "to automatic parameter estimation (its text gives no year): the search of kernel width and bound by average "
+    "normalised mutual information with an ensemble (Strehl, Ghosh (2002), Cluster ensembles, Journal of Machine "
+    "Learning Research 3)",
     parameters={
         "featuremap": "rbf",
         "solver": "svdd",
