@@ -148,6 +148,7 @@ def test_rows_are_selected_in_the_map_the_table_the_report_and_by_number(served,
     page = window(client.server.address)
     page.press("#map circle")
     page.press("#rows tbody tr:last-child button")
+    page.until(lambda: page.texts("#why li")[0].startswith("Row "), "why the row is there")
     page.write("#row", "7")
     page.press("#row-form button")
     frame = page.until(lambda: page.all("#report"), "the report")[0]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 import signal
 import subprocess
@@ -30,7 +31,7 @@ def labels_in(path) -> np.ndarray:
     return np.loadtxt(path, delimiter=",", skiprows=1, usecols=0, dtype=int)
 
 
-@pytest.mark.parametrize("path", ["", "state", "answer", "report", "links.csv", "page.js", "row/1", "nothing"])
+@pytest.mark.parametrize("path", ["", "state", "answer", "report", "links.csv", "page.js", "row/1", "why", "nothing"])
 def test_nothing_is_served_without_the_token(shared, path):
     for start in ("/", "/x/", f"/{'A' * 32}/", shared.path[:-2] + "/"):
         assert shared.raw("GET", start + path).status == 403
@@ -289,6 +290,20 @@ def test_the_command_gives_the_same_without_the_page(client, tmp_path, monkeypat
     answer = CliRunner().invoke(app, words[1:])
     assert answer.exit_code == 0, answer.output
     np.testing.assert_array_equal(labels_in(client.folder / "labels.csv"), labels)
+
+
+def test_rows_are_explained_in_the_numbers_of_the_page(client):
+    client.post("say", kind="join", clusters=[0, 1], answer=1)
+    client.fit()
+    client.wait(lambda state: state["explained"])
+    why, rows = client.get("why"), client.get("answer")["rows"]
+    assert why.keys() == {str(row["row"]) for row in rows}
+    numbers = {each["number"] for each in client.get("answer")["clusters"]}
+    for row in rows:
+        named = [int(number) for number in re.findall(r"cluster (\d+)", why[str(row["row"])])]
+        assert named[0] == row["cluster"]
+        assert set(named) == numbers  # those of the model are 0 and 1
+    assert numbers != {0, 1}
 
 
 def test_what_the_table_says_is_escaped_in_the_report(shared, hostile):

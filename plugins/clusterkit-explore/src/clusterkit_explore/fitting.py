@@ -9,6 +9,7 @@ from __future__ import annotations
 import copy
 import logging
 import pickle
+import re
 import signal
 import time
 import warnings
@@ -24,8 +25,9 @@ from numpy.typing import NDArray
 import clusterkit
 from clusterkit.cli.options import estimator
 from clusterkit.contracts.arguments import NumberLike
+from clusterkit.errors import InvalidParameter, shortened
 from clusterkit.estimators.preparing import fit_prepared
-from clusterkit.profiles import Profile
+from clusterkit.profiles import ColumnEvidence, Profile
 from clusterkit.report import make_report
 from clusterkit.tables import Preparation, Table
 
@@ -116,7 +118,7 @@ class Answer:
 
 
 def work(task: Task, pipe: Connection) -> None:
-    """Fit, and send pairs of a word and a value: "progress", "answer", "report", or "error" with its sentence."""
+    """Fit, and send pairs of a word and a value: "progress", "answer", "why", "report", or "error" and its text."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server, which ends this process
     logger, handler = logging.getLogger("clusterkit"), _Progress(pipe)
     logger.addHandler(handler)
@@ -132,7 +134,10 @@ def work(task: Task, pipe: Connection) -> None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             numbered, numbers = _numbered(model, task.earlier)
-            pipe.send(("answer", _answer(task, model, numbered, numbers, X, list(notes))))
+            answer = _answer(task, model, numbered, numbers, X, list(notes))
+            pipe.send(("answer", answer))
+            pipe.send(("progress", "explaining rows"))
+            pipe.send(("why", _why(task.table, model, answer)))
             pipe.send(("progress", "writing the report"))
             page, _ = make_report(task.table, model=numbered, methods=RIVALS, seed=task.seed, command=task.command)
             pipe.send(("report", page))
@@ -175,6 +180,31 @@ def _answer(
     typical = {label: rows.tolist() for label, rows in clusterkit.representatives(labels, X, ANCHORS).items()}
     shown = _shown(task, numbered, X, profile, [row for rows in typical.values() for row in rows[:TYPICAL]], notes)
     return Answer(labels, numbers, pickle.dumps(model), typical, _halves(X, labels, task.seed), shown)
+
+
+def _why(table: Table, model: Any, answer: Answer) -> dict[int, str]:
+    """Sentences on why the listed rows, from 1, are in their clusters; none where the method has nothing to compare."""
+    listed: Any = answer.shown["rows"]
+    rows = np.array([each["row"] for each in listed], dtype=np.intp)
+    try:
+        explanations = clusterkit.explain(model, table.take(rows - 1))
+    except InvalidParameter:
+        return {}
+    number = {-1: -1, **answer.numbers}
+    sentences = []
+    for one in explanations:
+        columns = tuple(_in_numbers(evidence, number) for evidence in one.columns)
+        of_page = attrs.evolve(one, label=number[one.label], other=number[one.other], columns=columns)
+        sentences.append(of_page.sentence)
+    return dict(zip(rows.tolist(), sentences, strict=True))
+
+
+def _in_numbers(evidence: ColumnEvidence, number: Mapping[int, int]) -> ColumnEvidence:
+    """What a column says, with other numbers of the clusters behind its name and its value, which may be any text."""
+    text = evidence.text
+    end = text.index(evidence.value, len(shortened(evidence.column))) + len(evidence.value)
+    tail = re.sub(r"cluster (\d+)", lambda match: f"cluster {number[int(match[1])]}", text[end:])
+    return attrs.evolve(evidence, text=text[:end] + tail)
 
 
 def _halves(X: NDArray[Any], labels: Numbers, seed: int) -> dict[int, tuple[list[int], list[int]]]:

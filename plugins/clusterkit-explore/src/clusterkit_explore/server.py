@@ -125,6 +125,7 @@ class Server:
         route("/page.js", callback=static("page.js"))
         route("/page.css", callback=static("page.css"))
         route("/report", callback=_answering(session.report))
+        route("/why", callback=_answering(session.why))
         route("/links.csv", callback=link_file)
         route("/state", callback=_answering(session.state))
         route("/answer", callback=_answering(session.answer))

@@ -93,6 +93,7 @@ class Session:
         self._answers = 0
         self._report: str | None = None
         self._reports = 0
+        self._why: dict[int, str] = {}
         self._method_of_first = ""
         self._saved = ""
         self._error = ""
@@ -110,6 +111,7 @@ class Session:
             return {
                 "answer": self._answers,
                 "report": self._reports,
+                "explained": len(self._why),
                 "running": self._process is not None,
                 "fitting": self._fitting,
                 "progress": self._text,
@@ -156,6 +158,11 @@ class Session:
                 {"row": int(row) + 1, "cluster": int(answer.labels[row]), "cells": [text[j] for j in places]}
                 for row, text in zip(chosen, texts, strict=True)
             ]
+
+    def why(self) -> dict[str, str]:
+        """Sentences on why the rows to look at are in their clusters, by their numbers from 1."""
+        with self._lock:
+            return {str(row): sentence for row, sentence in self._why.items()}
 
     def report(self) -> str:
         """The page of the report."""
@@ -332,10 +339,12 @@ class Session:
                 if word == "progress":
                     self._text = value
                 elif word == "answer":
-                    self._answer, self._fitted, self._report = value, statements, None
+                    self._answer, self._fitted, self._report, self._why = value, statements, None, {}
                     self._answers += 1
                     self._fitting = False
                     self._method_of_first = self._method_of_first or str(value.shown["method"])
+                elif word == "why":
+                    self._why = value
                 elif word == "report":
                     self._report = value
                     self._reports = self._answers

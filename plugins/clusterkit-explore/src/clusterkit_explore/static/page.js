@@ -5,7 +5,7 @@ const SVG = "http://www.w3.org/2000/svg";
 const by = (id) => document.getElementById(id);
 const clusters = new Set();
 const rows = new Set();
-let state = {}, answer = null, report = 0, last = "";
+let state = {}, answer = null, why = {}, report = 0, last = "";
 
 function make(tag, text, cls) {
   const one = document.createElement(tag);
@@ -91,6 +91,7 @@ function mark() {
     one.textContent = set.has(Number(value)) ? "selected" : "select";
     one.setAttribute("aria-pressed", set.has(Number(value)));
   }
+  by("why").replaceChildren(...[...rows].filter((row) => why[row]).map((row) => make("li", `Row ${row}: ${why[row]}`)));
   const parts = [];
   if (clusters.size) parts.push(`cluster${clusters.size > 1 ? "s" : ""} ${[...clusters].join(", ")}`);
   if (rows.size) parts.push(`row${rows.size > 1 ? "s" : ""} ${[...rows].join(", ")}`);
@@ -132,6 +133,7 @@ async function show(next) {
   last = text;
   if (state.answer && (!answer || answer.answer !== state.answer)) {
     answer = await ask("answer");
+    why = {};
     clear();
     by("report-section").hidden = true; // that of the earlier clusters
     showAnswer();
@@ -157,6 +159,10 @@ async function show(next) {
     return;
   }
   showClusters();
+  if (state.explained && !Object.keys(why).length) {
+    why = await ask("why");
+    mark();
+  }
   if (state.report && state.report !== report && state.report === state.answer) {
     report = state.report;
     by("report-section").hidden = false;
@@ -197,7 +203,7 @@ function showAnswer() {
     return dot;
   }));
   const head = make("tr");
-  head.append(...["row", "cluster", "certainty", ...answer.header].map((name) => make("th", name)));
+  head.append(...["row", "cluster", "neighbours in it", ...answer.header].map((name) => make("th", name)));
   by("rows").tHead.replaceChildren(head);
   by("rows").tBodies[0].replaceChildren(...answer.rows.map(lineOf));
   by("columns").replaceChildren(...answer.columns.map((one) => {
@@ -215,7 +221,7 @@ function lineOf(one) {
   const first = make("td"), second = make("td");
   first.append(button(one.row, () => toggle(rows, one.row)));
   second.append(make("span", undefined, `dot ${colour(one.cluster)}`), one.cluster < 0 ? "none" : String(one.cluster));
-  line.append(first, second, make("td", one.certainty === undefined || one.certainty === null ? "" : one.certainty), ...one.cells.map((text) => make("td", text)));
+  line.append(first, second, make("td", one.certainty === undefined || one.certainty === null ? "" : `${Math.round(100 * one.certainty)} %`), ...one.cells.map((text) => make("td", text)));
   return line;
 }
 
