@@ -17,10 +17,8 @@ from clusterkit.contracts import DriverResult, FeatureMap, Predict, Task
 from clusterkit.contracts.arguments import NumberLike, SamplesLike
 from clusterkit.contracts.composition import Composition, checked_weights
 from clusterkit.contracts.driver import FitResult
-from clusterkit.contracts.labelings import by_appearance
 from clusterkit.contracts.links import LinksLike, checked_links, checked_seeds, linked_groups
 from clusterkit.contracts.seeds import Seeds
-from clusterkit.criteria.confidence import canonical, rand_matrix
 from clusterkit.drivers.auto import CONFIRMS, AutoDriver, LabelsByVotes, restated_in_words
 from clusterkit.drivers.auto_fits import Known, pool_of
 from clusterkit.drivers.compose import checked_number, is_open, limits_of, map_of, recipes_of_matrices
@@ -33,6 +31,7 @@ from clusterkit.estimators.auto_tables import (
     TableAnswer,
     is_judged,
     is_judged_array,
+    rand_index,
     restated_column,
 )
 from clusterkit.estimators.base import NestedParams
@@ -523,7 +522,7 @@ def _beside_columns(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ClusterkitWarning)
         other = of_others(name)
-    same = float(rand_matrix([by_appearance(labels), canonical(np.asarray(other.fit.labels))])[0, 1])
+    same = rand_index(labels, other.fit.labels)
     facts: dict[str, object] = {
         "column": name,
         "agreement": round(agreement, 3),

@@ -57,7 +57,16 @@ from clusterkit.samples.transform import ChosenColumns
 from clusterkit.tables import FittedPreparation
 from clusterkit.tables.preparing.plans import CategoryColumn
 
-__all__ = ["MOST_ROWS", "SAMPLE", "Court", "TableAnswer", "is_judged", "is_judged_array", "restated_column"]
+__all__ = [
+    "MOST_ROWS",
+    "SAMPLE",
+    "Court",
+    "TableAnswer",
+    "is_judged",
+    "is_judged_array",
+    "rand_index",
+    "restated_column",
+]
 
 FEWEST_COLUMNS, MOST_COLUMNS = 4, 300
 """Smallest number of columns from which a table of numbers without gaps is judged by its columns too, and largest
@@ -181,7 +190,7 @@ class Numbered:
                 "recipe": "mixture",
                 "n_clusters": n_with_samples(fit.labels),
                 "score": self.scores.get(n_with_samples(fit.labels), 0.0),
-                "similarity": _similarity(fit.labels, self.fit.labels),
+                "similarity": rand_index(fit.labels, self.fit.labels),
                 "found_by": ["mixture"],
             }
             for fit in (self.fit, self.second)
@@ -462,7 +471,7 @@ class Court:
             return self._of_pool(self.pool(None, roles), facts)
         of_numbers = self.is_of_numbers
         pool = self.pool_on(wanted, np.arange(self.rows.shape[1])) if of_numbers else self.pool(k, roles)
-        similarity = _similarity(pool.fit.labels, mixture.labels)
+        similarity = rand_index(pool.fit.labels, mixture.labels)
         facts |= {
             "similarity_of_mixture_and_pool": round(similarity, 3),
             "stability_of_mixture": round(stability, 3),
@@ -656,5 +665,6 @@ def _confidence(answer: DriverResult) -> float:
     return 0.0 if np.isnan(value) else value
 
 
-def _similarity(one: Labels, other: Labels) -> float:
+def rand_index(one: Labels, other: Labels) -> float:
+    """Adjusted Rand index of the labels of two fits, none of them noise."""
     return float(rand_matrix([by_appearance(np.asarray(one)), by_appearance(np.asarray(other))])[0, 1])

@@ -125,10 +125,13 @@ def shift_by_covariates(within: Array, p: int, columns: Indices) -> tuple[Array,
     explained : ndarray of shape (p, p)
     penalty : float
     """
+    from scipy.linalg.lapack import dposv
+
     rows = within[columns]
-    G, products = rows[:, columns] + np.eye(len(columns)), rows[:, :p]
-    B = np.linalg.solve(G, products)
-    return B, products.T @ B, -0.5 * float(np.linalg.slogdet(G)[1])
+    products = rows[:, :p]
+    # LAPACK itself, once: with few columns the checks of solve and slogdet take as long as the solution
+    factor, B, _ = dposv(rows[:, columns] + np.eye(len(columns)), products)
+    return B, products.T @ B, -float(np.log(factor.diagonal()).sum())
 
 
 def numbers_evidence(

@@ -35,6 +35,7 @@ from clusterkit.families.mixtures.expectation import expectation_maximisation, m
 from clusterkit.families.mixtures.mixed_table import MixedTable, PartitionSums
 from clusterkit.numerics.lloyd import kmeans
 from clusterkit.numerics.threads import in_threads
+from clusterkit.samples.limits import Report, notify
 
 __all__ = ["COPY", "RESTATED", "Search", "Solution", "apart", "restated"]
 
@@ -388,6 +389,7 @@ class Search:
         values: dict[int, float] = {}
         worse = 0
         for k in range(least, most + 1):
+            notify(Report("clusters of the mixture", k, most))
             highest = self._best_of(k) if k > 1 else self._one_of(self.table)
             if highest is not None:
                 values[k] = highest.value
