@@ -1,3 +1,3 @@
 """The version of the distribution, below all that writes it into a file or a page."""
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
