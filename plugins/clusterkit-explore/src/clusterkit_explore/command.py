@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import click
 
@@ -11,7 +12,9 @@ from clusterkit.cli import data as source
 from clusterkit.cli.failures import BadInput
 from clusterkit.cli.fit import is_large
 from clusterkit.cli.options import NUMBER, check_number, estimator
-from clusterkit.contracts.arguments import NumberLike
+
+if TYPE_CHECKING:
+    from clusterkit.contracts.arguments import NumberLike
 
 __all__ = ["explore"]
 
