@@ -120,6 +120,14 @@ def test_ridge_nodes():
     np.testing.assert_allclose(space.rows(), np.exp(-((X @ A.T + b) ** 2)), rtol=1e-12)
 
 
+def test_the_kernel_with_a_factor():
+    X = np.random.default_rng(1).normal(size=(30, 4))
+    method = ElmMethod("kernel-nmf", sigma=0.7, factor=True)
+    featuremap = recipe("kernel-nmf", n_clusters=2, **method.parameters(DATA_SETS["libras"])).composition().featuremap
+    K = featuremap.space_of(X, Task(len(X), None), np.random.default_rng(2)).apply(np.eye(len(X)))
+    np.testing.assert_allclose(K, np.exp(-0.7 * ((X[:, None] - X) ** 2).sum(axis=2)), rtol=1e-9)
+
+
 @pytest.mark.parametrize(
     "method",
     [
@@ -129,6 +137,7 @@ def test_ridge_nodes():
         ElmMethod("elm-kmeans", 15, "ridge"),
         ElmMethod("nmf"),
         ElmMethod("kernel-nmf", sigma=0.7),
+        ElmMethod("kernel-nmf", sigma=0.7, factor=True),
         ElmMethod("elm-nmf", 15),
     ],
 )
@@ -148,8 +157,8 @@ def test_runs_are_those_of_the_recipe(tiny, method):
         assert parameters.items() >= ONE_START.items()
 
 
-@pytest.mark.parametrize("number", [2, 5])
-def test_a_tiny_table(tiny, number):
+@pytest.mark.parametrize(("number", "methods"), [(2, 4), (5, 5)])
+def test_a_tiny_table(tiny, number, methods):
     texts = []
     rows = run_jobs(
         f"elm-table{number}",
@@ -157,9 +166,10 @@ def test_a_tiny_table(tiny, number):
         progress=lambda done, total, text: texts.append((done, total)),
     )
     json.dumps(rows, allow_nan=False)
-    assert texts == [(done, 16) for done in range(1, 17)]  # 2 k, 4 methods, 2 runs
+    units = 2 * methods * 2  # k, methods, runs
+    assert texts == [(done, units) for done in range(1, units + 1)]
     ours = [row for row in rows if row["runs"]]
-    assert len(ours) == 16
+    assert len(ours) == units
     assert all(row["runs"] == 2 and not row["uses_labels"] for row in ours)
     plain = next(row for row in ours if row["row"] == f"k = 2: {'kmeans' if number == 2 else 'nmf'}")
     assert not plain["verdict"].startswith("not comparable")

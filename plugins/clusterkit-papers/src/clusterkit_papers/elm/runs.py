@@ -38,17 +38,21 @@ class ElmMethod:
         Kind of the nodes: ``exp(-b |x - a|²)`` or ``exp(-(a · x + b)²)``.
     sigma : float or None
         Width of the kernel; None for methods without one.
+    factor : bool, default False
+        Whether the kernel is ``exp(-σ |x - y|²)``, as many programs have it, and not that of equation 14.
     """
 
     recipe: str
     nodes: int | None = None
     kind: Nodes = "distance"
     sigma: float | None = None
+    factor: bool = False
 
     @property
     def words(self) -> str:
         """The name of the method in rows."""
-        return self.recipe + (", ridge nodes" if self.nodes is not None and self.kind == "ridge" else "")
+        ridge = self.nodes is not None and self.kind == "ridge"
+        return self.recipe + (", ridge nodes" if ridge else ", exp(-σ d²)" if self.factor else "")
 
     @property
     def as_described(self) -> bool:
@@ -60,7 +64,7 @@ class ElmMethod:
         factorises = self.recipe.endswith("nmf")
         parameters: dict[str, Any] = {"labeler__n_init": 1} if factorises else dict(ONE_START)
         if self.sigma is not None:
-            return parameters | {"featuremap__sigma": self.sigma}
+            return parameters | {"featuremap__sigma": (2 * self.sigma) ** -0.5 if self.factor else self.sigma}
         if self.nodes is None:
             return parameters | {"featuremap": "identity"}
         if self.kind == "ridge":
