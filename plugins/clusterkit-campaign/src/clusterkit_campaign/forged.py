@@ -30,6 +30,7 @@ import attrs
 import numpy as np
 import scipy.sparse
 from clusterkit_min_max import MinMaxModularSVC
+from threadpoolctl import threadpool_limits
 
 import clusterkit
 from clusterkit import errors, profiles, saving
@@ -485,7 +486,8 @@ def main() -> int:
     parser.add_argument("--model", default="", help="models whose name begins so")
     parser.add_argument("--one", help="NAME:NUMBER, in this process, with its traceback")
     options = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
+    # a forked child would wait for ever for the OpenMP threads of its parent
+    with threadpool_limits(1), tempfile.TemporaryDirectory() as folder:
         if options.one:
             name, _, number = options.one.rpartition(":")
             return _shown(models(name)[name], Path(folder), _rng(name, int(number), options.seed))
