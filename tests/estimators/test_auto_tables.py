@@ -330,7 +330,7 @@ def test_the_pool_is_never_sure_of_a_lattice(monkeypatch):
     rng = np.random.default_rng(0)
     places = np.repeat([2.0, 4.0], 60)[:, None] + 0.6 * rng.normal(size=(120, 6))
     monkeypatch.setattr(auto_tables, "_confidence", lambda answer: 1.0)
-    monkeypatch.setattr(auto_tables, "_similarity", lambda one, other: 0.0)
+    monkeypatch.setattr(auto_tables, "rand_index", lambda one, other: 0.0)
     of_answers = Auto(2, random_state=0).fit(np.clip(np.round(places), 1, 5))
     assert of_answers.resolved_["auto"]["recipe"] == "mixture"
     assert Auto(2, random_state=0).fit(places).resolved_["auto"]["recipe"] != "mixture"
