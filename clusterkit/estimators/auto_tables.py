@@ -423,7 +423,12 @@ class Court:
         rows = self.rows if every else np.ascontiguousarray(self.rows[:, index])
         driver = self.driver if k is None else attrs.evolve(self.driver, n_clusters=k, between=None)
         answer = driver.run([], rows, self.seeds)
-        return answer if every else attrs.evolve(answer, fit=of_rows(answer.fit, ChosenColumns(index)))
+        if every:
+            return answer
+        # rows that are equal in some columns are not equal
+        auto = {name: fact for name, fact in answer.fit.resolved["auto"].items() if name != "points"}
+        fit = of_rows(answer.fit, ChosenColumns(index))
+        return attrs.evolve(answer, fit=attrs.evolve(fit, resolved={**fit.resolved, "auto": auto}))
 
     @cached_property
     def levels(self) -> Mapping[str, Array]:

@@ -207,7 +207,7 @@ def _of_points(model: Any, k: int) -> str:
     if k >= points:
         return f"The rows lie at {points} points only{filled}: every cluster is one of them, of equal rows."
     return (
-        f"The rows lie at {points} points only{filled}, each of many equal rows: which of them belong together is "
+        f"The rows lie at {points} points only{filled}: which of them belong together is "
         f"open; -k {points} makes each of them a cluster."
     )
 

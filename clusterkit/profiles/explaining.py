@@ -201,8 +201,8 @@ def explain(model: FittedAttributes, rows: object, *, random_state: int = 0) -> 
         terms: Array | None = None if of_columns is None else of_columns(samples)
         if predict is None or (fitted is None and several and terms is None):
             raise InvalidParameter(
-                f"explain: this {type(model).__name__} stores no rows of its fit with columns that could be compared; "
-                "one that was fitted to the columns of rows in memory does"
+                f"explain: this {type(model).__name__} has no rows of its fit whose columns could be compared: it was "
+                "fitted to blocks of rows, or compares whole rows, as recipe 'embeddings' and matrices of pairs do"
             )
         labels = np.asarray(predict(samples)).astype(np.intp)
         others: Labels = np.full(len(samples), NOISE)
@@ -286,7 +286,9 @@ class FittedRows:
         """Distances of rows to those of the fit in the space of the model, (m, n)."""
         from scipy.spatial.distance import cdist
 
-        return cdist(points_of(self.space, samples), points_of(self.space, self.samples))
+        # together, so that gaps of a row are filled as among those of the fit, and have as many coordinates
+        points = points_of(self.space, np.vstack([self.samples, samples]), len(self.samples))
+        return cdist(points[len(self.samples) :], points[: len(self.samples)])
 
     def nearest(self, samples: Array) -> Labels:
         """The label of the nearest row, for methods that cannot predict."""
@@ -351,10 +353,15 @@ def _evidence(
     value: Any = column.values[row]
     is_level = column.kind == "category"
     is_gap = bool(value < 0 if is_level else np.isnan(value))
-    shown = "missing" if is_gap else shortened(column.levels[value]) if is_level else written(value)
+    has_gaps = bool(getattr(plan, "gaps", 0))
+    gap = "missing or new" if is_level and not has_gaps else "missing"
+    shown = gap if is_gap else shortened(column.levels[value]) if is_level else written(value)
+    # a preparation that fills gaps has left none in the rows of the fit, so that nothing is known of their share
+    gaps = [values < 0 if is_level else np.isnan(values) for _, values in parts]
+    counts = not (is_gap and has_gaps) or any(one.any() for one in gaps)
     words = list[str]()
     for label, values in parts:
-        if label < 0:
+        if label < 0 or not counts:
             continue
         if is_level or is_gap:
             alike = values == value if is_level else np.isnan(values)

@@ -112,13 +112,13 @@ def coordinates(model: object, table: RawTable, rows: Indices) -> Array:
     return (values - values.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
 
 
-def points_of(space: Space, samples: Array) -> Array:
-    """Coordinates of rows, as the stages take them, in the space of a model, (m, r)."""
+def points_of(space: Space, samples: Array, first: int | None = None) -> Array:
+    """Coordinates of rows, as the stages take them, in the space of a model, (m, r); the first rows fill gaps."""
     samples = samples.astype(space.dtype, copy=False)
     points: Array = np.asarray(space.at(samples) if isinstance(space, FeatureSpace) else space.coordinates(samples))
     if (gaps := np.isnan(points)).any():  # mixed columns keep theirs
-        known = points[:, ~gaps.all(axis=0)]
-        points = np.where(np.isnan(known), np.nanmedian(known, axis=0), known)
+        known = points[:, ~gaps[:first].all(axis=0)]
+        points = np.where(np.isnan(known), np.nanmedian(known[:first], axis=0), known)
     if not points.shape[1] or np.isinf(points).any():
         raise InvalidData("the space of the model has no finite coordinates for these rows")
     return points

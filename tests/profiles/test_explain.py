@@ -9,7 +9,7 @@ from sklearn.cluster import KMeans
 
 import clusterkit
 from clusterkit.cli import app
-from clusterkit.errors import InvalidParameter
+from clusterkit.errors import InvalidParameter, TableWarning
 
 NUMBERS = {"kmeans": 2, "mixture": 2, "hdbscan": None, "svc": None, "ncut": 2, "auto": None}
 """Numbers of clusters that recipes are given; "auto" is fitted to a table with a category and gaps."""
@@ -80,9 +80,12 @@ def test_a_single_row_is_explained_in_the_units_of_its_table_and_what_cannot_be_
     assert one.columns[0].text.startswith("x1 0.5 mm is ")
     assert next(its.text for its in one.columns if its.column == "town").startswith("town is missing, as in 1")
     assert (one.label, one.other) == (other.other, other.label)
+    with pytest.warns(TableWarning, match="no value"):  # gaps and a new level, without rows beside
+        [alone] = clusterkit.explain(model, {"x0": None, "x1": "12.5 mm", "x2": None, "town": "Oslo"}).rows
+    assert (alone.label, alone.other) == (other.label, other.other)
     with pytest.raises(InvalidParameter, match="needs a fitted model of clusterkit, got KMeans"):
         clusterkit.explain(KMeans(2).fit(X), X)
-    with pytest.raises(InvalidParameter, match="stores no rows of its fit"):
+    with pytest.raises(InvalidParameter, match="has no rows of its fit"):
         clusterkit.explain(clusterkit.recipe("embeddings").fit(X), X)
     alone = clusterkit.explain(clusterkit.recipe("kmeans", n_clusters=1).fit(X), X[:1])
     assert str(alone) == "row 0: cluster 0, the only one."

@@ -1,4 +1,4 @@
-"""A row of sums below a table is told, and nothing else is taken for one."""
+"""A row of sums below a table and names that come again are told, and nothing else is taken for them."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import io
 import warnings
 
 import numpy as np
+import openpyxl
 import pytest
 
 from clusterkit.tables import Preparation, TableWarning, read_table
@@ -60,3 +61,21 @@ def test_a_table_in_blocks():
     blocks = [{name: values[part] for name, values in table.items()} for part in (slice(0, 20), slice(20, 31))]
     with pytest.warns(TableWarning, match="'Total'"):
         Preparation().fit_blocks(blocks)
+
+
+@pytest.mark.parametrize("ending", ["csv", "xlsx"])
+def test_names_that_come_again_are_no_row(tmp_path, ending):
+    """Files are put together with their headers."""
+    lines = [["size", "kind"], *[[str(i), "ab"[i % 2]] for i in range(12)], ["size", "kind"], ["3", "a"]]
+    path = tmp_path / f"t.{ending}"
+    if ending == "csv":
+        path.write_text("\n".join(map(",".join, lines)))
+    else:
+        book = openpyxl.Workbook()
+        for line in lines:
+            book.active.append(line)
+        book.save(path)
+    with pytest.warns(TableWarning, match=f"come again, in {'line' if ending == 'csv' else 'row'} 14; left out"):
+        table = read_table(path)
+    assert (table.n_rows, table.cells()[-1]) == (13, ["3", "a"])
+    assert "15" in table.line_of(12)

@@ -30,6 +30,7 @@ from clusterkit.tables.reading.headers import (
     first_row,
     is_value,
     tell_of_first_row,
+    tell_of_repeats,
 )
 from clusterkit.tables.reading.table import Table
 
@@ -148,6 +149,15 @@ def read_delimited(
     """
     form = form_of(text, title, delimiter, header, decimal)
     tell_of_first_row(form.notice)
+    if form.named and len(form.names) > 1:
+        lines = text.split("\n")
+        again = [i for i in range(form.skip, len(lines)) if lines[i] == lines[form.skip - 1]]
+        if again:
+            tell_of_repeats(title, [i + 1 for i in again], "line")
+            for i in again:
+                lines[i] = ""  # a blank line is no row, and the others keep their numbers
+            text = "\n".join(lines)
+            form = form_of(text, title, delimiter, header, decimal)
     reader = _CellReader(text, form)
     if form.lead:
         notes = (*notes, f"{counted(form.lead, 'line')} before the table left out")

@@ -16,7 +16,7 @@ from itertools import pairwise
 import attrs
 import numpy as np
 
-from clusterkit.errors import TableWarning, shortened
+from clusterkit.errors import TableWarning, first_names, shortened
 from clusterkit.tables.cells import parsing
 from clusterkit.tables.cells.times import hours_of
 
@@ -29,6 +29,7 @@ __all__ = [
     "names_of_two_rows",
     "of_two_rows",
     "tell_of_first_row",
+    "tell_of_repeats",
 ]
 
 
@@ -281,6 +282,17 @@ def names_of_two_rows(preview: Sequence[Sequence[str]], *, carry: bool = True) -
         above = carried if group or name else ""  # remarks beside the table have no name
         both.append(name if name == above else f"{above} {name}".strip())
     return tuple(both)
+
+
+def tell_of_repeats(title: str, places: Sequence[int], where: str) -> None:
+    """Warn that the names come again at these places, as where files were put together, and are left out there."""
+    if places:
+        at = first_names([str(place) for place in places], 5)
+        warnings.warn(
+            f"{title}: the names of the columns come again, in {where} {at}; left out there",
+            TableWarning,
+            stacklevel=4,
+        )
 
 
 def tell_of_first_row(notice: str) -> None:

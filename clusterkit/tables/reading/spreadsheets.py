@@ -26,6 +26,7 @@ from clusterkit.tables.reading.headers import (
     first_row,
     of_two_rows,
     tell_of_first_row,
+    tell_of_repeats,
 )
 from clusterkit.tables.reading.table import Table, check_not_empty
 from clusterkit.tables.reading.unpacking import check_archive
@@ -96,6 +97,10 @@ def read_spreadsheet(title: str, header: bool | None, sheet: str | int, hidden: 
     titles = list(first.names) or ([_text_of(cell) for cell in grid.values[0]] if first.named else [])
     names = unique(titles) if first.named else numbered(len(grid.columns))
     body, places = grid.values[first.rows :], grid.rows[first.rows :]
+    if first.named and len(names) > 1:
+        again = (body == grid.values[first.rows - 1]).all(axis=1)
+        tell_of_repeats(f"{title}{_of_sheet(name, sheets)}", (places[again] + 1).tolist(), "row")
+        body, places = body[~again], places[~again]
     if not len(body):
         raise TableError(
             f"{title}{_of_sheet(name, sheets)} has no row of data, only the names {', '.join(names[:12])}"
