@@ -121,8 +121,8 @@ class Layout(FeatureMap):
 
     n_neighbors: int = params.integer(15, at_least=2)
     n_layouts: int | None = params.integer(None, at_least=1, optional=True)
-    epochs: int = params.integer(60, at_least=1)
-    negatives: int = params.integer(3, at_least=1)
+    epochs: int = params.integer(60, at_least=1, at_most=10_000)
+    negatives: int = params.integer(3, at_least=1, at_most=10_000)
     neighbors_method: str = params.choice("auto", METHODS)
 
     def fit(self, samples: FeatureSpace, task: Task, rng: Rng) -> FeatureSpace:
