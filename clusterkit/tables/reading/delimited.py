@@ -149,14 +149,16 @@ def read_delimited(
     """
     form = form_of(text, title, delimiter, header, decimal)
     tell_of_first_row(form.notice)
-    if form.named and len(form.names) > 1:
-        lines = text.split("\n")
-        again = [i for i in range(form.skip, len(lines)) if lines[i] == lines[form.skip - 1]]
+    *above, below = text.split("\n", form.skip)
+    # a search of the text costs nothing beside its lines, which few texts need
+    if form.named and len(form.names) > 1 and above[-1] in below:
+        lines = below.split("\n")
+        again = [i for i, line in enumerate(lines) if line == above[-1]]
+        tell_of_repeats(title, [form.skip + i + 1 for i in again], "line")
         if again:
-            tell_of_repeats(title, [i + 1 for i in again], "line")
             for i in again:
                 lines[i] = ""  # a blank line is no row, and the others keep their numbers
-            text = "\n".join(lines)
+            text = "\n".join([*above, *lines])
             form = form_of(text, title, delimiter, header, decimal)
     reader = _CellReader(text, form)
     if form.lead:

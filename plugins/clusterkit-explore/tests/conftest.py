@@ -65,6 +65,7 @@ class Client:
         try:
             connection.request(method, path, body, {name.replace("_", "-"): value for name, value in headers.items()})
             response = connection.getresponse()
+            # a response of http.client has no field for its body, which is gone when the connection is
             response.content = response.read()  # type: ignore[attr-defined]
             return response
         finally:

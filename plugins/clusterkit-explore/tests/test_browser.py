@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+# the imports below need what is asked for here
 selenium = pytest.importorskip("selenium", reason="selenium drives the browser")
 from selenium import webdriver  # noqa: E402
 from selenium.common.exceptions import StaleElementReferenceException  # noqa: E402

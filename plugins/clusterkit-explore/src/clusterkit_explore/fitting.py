@@ -224,6 +224,7 @@ def _shown(
     task: Task, model: Any, X: NDArray[Any], profile: Profile, typical: list[int], notes: list[str]
 ) -> dict[str, object]:
     labels: Numbers = model.labels_
+    # `assign` returns the data frame of whichever library is installed, which has no type in common
     certainty = np.asarray(clusterkit.assign(labels, X)["certainty"])  # type: ignore[index]
     doubtful = [row for row in np.argsort(certainty, kind="stable")[:DOUBTFUL].tolist() if certainty[row] < 1]
     listed = [*doubtful, *(row for row in typical if row not in doubtful)]
