@@ -8,8 +8,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-__all__ = ["ctrl_c_waits"]
-
 
 @contextmanager
 def ctrl_c_waits() -> Iterator[None]:

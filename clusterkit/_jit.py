@@ -25,8 +25,6 @@ from numba.core import caching, codegen, event
 
 from clusterkit._interrupts import ctrl_c_waits
 
-__all__ = ["CACHE", "LOG", "inner", "njit"]
-
 LOG = logging.getLogger("clusterkit.compilation")
 """Gets one warning when a process first compiles something, which `logging` writes to standard error by itself."""
 

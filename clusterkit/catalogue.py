@@ -12,9 +12,6 @@ from clusterkit.contracts.providers import Plugin, Recipe
 from clusterkit.contracts.registry import registry
 from clusterkit.drivers.compose import legal_compositions
 
-__all__ = ["compositions", "plugins", "register", "stages"]
-
-
 T = TypeVar("T", bound=type[object] | Recipe | ModuleType)
 
 

@@ -10,11 +10,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-__all__ = [
-    "replacing",
-    "same_file",
-]
-
 
 def same_file(path: str | Path, other: str | Path) -> bool:
     """Whether two names are of one file, or will be when it is written.

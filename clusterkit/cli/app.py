@@ -17,8 +17,6 @@ import click
 
 from clusterkit.cli import failures
 
-__all__ = ["App", "plugin_commands"]
-
 DEBUG = "--debug"
 """The flag that `App.main` takes from anywhere in the line: users add it at the end of a line that failed."""
 

@@ -20,8 +20,6 @@ import click
 
 from clusterkit.errors import STEERING, escaped
 
-__all__ = ["as_json", "facts", "heading", "number", "printable", "table", "text"]
-
 _CONTROL = re.compile(f"[{STEERING}]")
 """Characters that are not printed as they are."""
 

@@ -26,18 +26,6 @@ if TYPE_CHECKING:
     from clusterkit.tables import Column, Table
     from clusterkit.tables.reading.chunks import TextReading
 
-__all__ = [
-    "WRITERS",
-    "TableOptions",
-    "check",
-    "check_file",
-    "check_typed",
-    "grouped",
-    "keys_of",
-    "options",
-]
-
-
 MOST_NAMES = 10_000
 """Largest number of names of a folder that are compared with one that is not there."""
 

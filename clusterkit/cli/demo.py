@@ -10,8 +10,6 @@ import click
 from clusterkit.cli import console, outputs, picture, report
 from clusterkit.errors import MissingLibrary
 
-__all__ = ["demo"]
-
 DIGITS = (3, 5, 8, 9)
 """The digits that are clustered."""
 

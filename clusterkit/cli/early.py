@@ -11,9 +11,6 @@ from collections.abc import Sequence
 from clusterkit.cli import data as source
 from clusterkit.cli.failures import BadInput
 
-__all__ = ["check"]
-
-
 DEFAULT = "auto"
 """The recipe where none is named, which takes clusters of any shape and size."""
 

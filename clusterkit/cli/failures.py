@@ -21,18 +21,6 @@ import click
 
 from clusterkit.errors import ClusterkitWarning
 
-__all__ = [
-    "BROKEN_PIPE",
-    "INTERRUPTED",
-    "UNEXPECTED",
-    "USAGE",
-    "BadInput",
-    "InterruptFlag",
-    "guarded",
-    "watching",
-]
-
-
 UNEXPECTED, USAGE, INTERRUPTED = 1, 2, 130
 """Exit codes: an unexpected failure, wrong usage or data, and Ctrl-C (128 + SIGINT, as shells have it)."""
 

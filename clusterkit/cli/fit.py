@@ -30,9 +30,6 @@ if TYPE_CHECKING:
     from clusterkit.samples.rows import Rows
     from clusterkit.tables import Preparation, Table
 
-__all__ = ["ENDINGS", "check", "fit", "fits", "is_large", "rows_of"]
-
-
 SHARE = 3
 """Files whose numbers would take more than this fraction, 1 / 3, of the memory cap are read block by block."""
 

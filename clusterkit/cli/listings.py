@@ -17,13 +17,6 @@ if TYPE_CHECKING:
     from clusterkit.contracts import Stage
     from clusterkit.contracts.providers import Plugin
 
-__all__ = [
-    "plugins",
-    "recipes",
-    "stages",
-]
-
-
 SHORT = 3
 """A search word of at most this many letters matches whole words only: "em" is not found in "elements"."""
 

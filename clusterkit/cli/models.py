@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from clusterkit.estimators.pipeline import Pipeline
     from clusterkit.tables import Table
 
-__all__ = ["ModelFile", "check", "decimal_of", "labels_of", "load", "places_of", "rows_of", "save"]
-
 ENDINGS = ("", ".clusterkit", ".model", ".safetensors")
 """Endings that a model file may have."""
 

@@ -23,18 +23,6 @@ if TYPE_CHECKING:
     from clusterkit.estimators.pipeline import Pipeline
     from clusterkit.tables import Preparation, Table
 
-__all__ = [
-    "NUMBER",
-    "NumberOfClusters",
-    "PreparationOptions",
-    "check_number",
-    "device",
-    "estimator",
-    "options",
-    "parsed",
-]
-
-
 _WORDS = {"true": True, "false": False, "none": None}
 """Values that may be written in lower case."""
 

@@ -26,18 +26,6 @@ if TYPE_CHECKING:
     from clusterkit._typing import AnyArray, Array, Labels
     from clusterkit.tables import Table
 
-__all__ = [
-    "STDOUT",
-    "BesideOptions",
-    "beside_options",
-    "check",
-    "check_ending",
-    "text_table",
-    "write",
-    "write_table",
-]
-
-
 STDOUT = "-"
 """The path for standard output, and for standard input."""
 

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from clusterkit.estimators.driven import Driven
     from clusterkit.estimators.pipeline import Pipeline
 
-__all__ = ["FORMATS", "check", "draw", "write"]
-
 FORMATS = (".pdf", ".png", ".svg")
 """Endings of picture files: the formats that matplotlib writes without further packages."""
 

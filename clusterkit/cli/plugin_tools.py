@@ -16,12 +16,6 @@ if TYPE_CHECKING:
     from clusterkit.contracts.providers import Plugin
     from clusterkit.testing.conformance import PluginCheck
 
-__all__ = [
-    "check",
-    "chosen",
-]
-
-
 STORAGE = "HYPOTHESIS_STORAGE_DIRECTORY"
 """Environment variable with the folder that hypothesis writes to; otherwise it is one in the current folder."""
 

@@ -22,8 +22,6 @@ from clusterkit.errors import counted
 if TYPE_CHECKING:
     from clusterkit._typing import Labels
 
-__all__ = ["explain", "labels_by_pieces", "predict"]
-
 
 @click.command(short_help="Assign new rows to the clusters of a saved model.")
 @click.argument("model_file", metavar="MODEL")

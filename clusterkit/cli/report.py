@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from clusterkit.report import Analysis
     from clusterkit.tables import Table
 
-__all__ = ["check", "report", "tell", "write"]
-
 ENDINGS = (".html", ".htm")
 """Endings of a page."""
 

@@ -14,14 +14,6 @@ if TYPE_CHECKING:
     from clusterkit.estimators.driven import Driven
     from clusterkit.estimators.pipeline import Pipeline
 
-__all__ = [
-    "columns_of",
-    "of_fit",
-    "show",
-    "show_sizes",
-]
-
-
 MOST_CLUSTERS = 20
 """Number of clusters in the printed table of sizes."""
 

@@ -18,19 +18,6 @@ from clusterkit.families.consensus.expansion import Comusa, Comusacl, ComusaclDe
 from clusterkit.families.consensus.plurality import Voting
 from clusterkit.families.consensus.spectral import Cspa, Hbgf
 
-__all__ = [
-    "coassociation",
-    "combine",
-    "comusa",
-    "comusacl",
-    "comusacl_dew",
-    "cspa",
-    "diclens",
-    "function_of",
-    "hbgf",
-    "voting",
-]
-
 
 def combine(
     labelings: ArrayLike | Sequence[ArrayLike],

@@ -12,23 +12,6 @@ if TYPE_CHECKING:
     from clusterkit.numerics.sparse_rows import SparseMatrix
     from clusterkit.samples.rows import Rows
 
-__all__ = [
-    "BalancerLike",
-    "Clusterer",
-    "ClustererLike",
-    "ConsensusLike",
-    "DriverLike",
-    "FeatureMapLike",
-    "Grid",
-    "InitLike",
-    "LabelerLike",
-    "NumberLike",
-    "Parameters",
-    "SamplesLike",
-    "SolverLike",
-    "TunerLike",
-]
-
 Parameters: TypeAlias = Mapping[str, object]
 """A stage as a mapping: its ``name``, and the parameters that differ from the defaults."""
 

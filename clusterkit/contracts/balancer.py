@@ -21,19 +21,6 @@ from clusterkit.samples.coding import Coding
 from clusterkit.samples.sums import Addable, RowsInOrder, Sums, total
 from clusterkit.samples.transform import block_plan
 
-__all__ = [
-    "BalanceDecision",
-    "Balancer",
-    "CostTable",
-    "Costs",
-    "Limit",
-    "Losses",
-    "Reduce",
-    "limit_of",
-    "ordered_keys",
-]
-
-
 Part = TypeVar("Part", bound=Addable)
 
 

@@ -26,17 +26,6 @@ if TYPE_CHECKING:
     from clusterkit.contracts.labeler import Labeling
     from clusterkit.contracts.stage import Stage
 
-__all__ = [
-    "NamingStage",
-    "check_instance",
-    "check_labeling",
-    "check_labels",
-    "check_objective",
-    "check_outcome",
-    "check_space",
-    "named",
-]
-
 LOOKED_AT = 2**20
 """Features of a map of the library's own that are checked: half a millisecond. Values that overflow by extreme
 parameters do so in nearly every row."""

@@ -11,8 +11,6 @@ from clusterkit.contracts.params import check_count
 from clusterkit.contracts.stage import Stage
 from clusterkit.errors import InvalidParameter
 
-__all__ = ["Consensus"]
-
 
 class Consensus(Stage):
     """Makes one labelling of several labellings of the same samples."""

@@ -28,8 +28,6 @@ import numpy as np
 from clusterkit.contracts.stage import Stage
 from clusterkit.numerics.sparse_rows import SparseRows
 
-__all__ = ["Capability", "annotations_of", "capabilities", "check_declared", "fits", "plain", "undeclared"]
-
 IDENTITY = frozenset({"kind", "name"})
 """Class variables that say which stage it is."""
 

@@ -13,13 +13,6 @@ from clusterkit.contracts.stage import Stage, Task
 from clusterkit.errors import InvalidData, UnknownName, nearest_names
 from clusterkit.samples import FeatureSpace, FittedMap, Space, identity_space
 
-__all__ = [
-    "Chain",
-    "FeatureMap",
-    "FittedMap",
-    "maps_of",
-]
-
 
 class FeatureMap(Stage):
     """Turns data into a space."""

@@ -18,19 +18,6 @@ import numpy as np
 from clusterkit.contracts.outcomes import Ending, Status
 from clusterkit.samples.limits import Report, notify, side_by_side
 
-__all__ = [
-    "Ended",
-    "Iteration",
-    "Iterations",
-    "Leap",
-    "Start",
-    "first_least",
-    "in_range",
-    "iterate",
-    "run_starts",
-    "solve",
-]
-
 A = TypeVar("A")
 
 EQUAL = 1e-12

@@ -20,8 +20,6 @@ from clusterkit.samples.array_libraries import BlockFunction, array_namespace, i
 from clusterkit.samples.coding import Coded, Coding
 from clusterkit.samples.transform import block_plan
 
-__all__ = ["Codec", "Decoder", "Labeler", "Labeling", "Predict", "outcome_labeler"]
-
 Predict: TypeAlias = Callable[[Array], Labels]
 """Raw rows (m, d) to labels (m,); a frozen callable, so that a fit can be saved."""
 

@@ -14,8 +14,6 @@ from clusterkit._typing import ArrayLike, Labels
 from clusterkit.errors import InvalidData
 from clusterkit.numerics.shapes import array
 
-__all__ = ["NOISE", "ClusterLayer", "Labelings", "by_appearance", "checked", "cluster_limit", "cluster_sizes"]
-
 NOISE = -1
 """Label of a sample that belongs to no cluster."""
 

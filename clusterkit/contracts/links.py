@@ -20,8 +20,6 @@ import numpy as np
 from clusterkit._typing import Array, ArrayLike, Counts, Indices, Labels, Mask
 from clusterkit.errors import ClusterkitWarning, Infeasible, InvalidData, counted
 
-__all__ = ["COLOURING_BUDGET", "LinkedGroups", "Links", "LinksLike", "checked_links", "checked_seeds", "linked_groups"]
-
 LinksLike: TypeAlias = "Links | ArrayLike | Sequence[Sequence[object]]"
 """Pairs of rows that belong together or apart: rows of (i, j, sign), or `clusterkit.Links`."""
 

@@ -14,8 +14,6 @@ from clusterkit.contracts.stage import SpaceT, Stage, Task
 from clusterkit.samples import FeatureSpace, Space
 from clusterkit.samples.array_libraries import is_device_array, move_to
 
-__all__ = ["BlockLabels", "GivenLabels", "Partitioner", "labels_by_blocks"]
-
 BlockLabels: TypeAlias = Callable[[slice, Array], Labels]
 """The labels of a block of rows from its position and its features, (b, L) to (b,); a frozen callable that pickles."""
 

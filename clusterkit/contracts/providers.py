@@ -29,27 +29,6 @@ import pluggy
 from clusterkit.contracts import hookspecs
 from clusterkit.errors import BrokenPlugin, ClusterkitWarning
 
-__all__ = [
-    "BUILTIN",
-    "PLUGINS",
-    "SESSION",
-    "VARIABLE",
-    "Entry",
-    "FirstParty",
-    "Plugin",
-    "PluginHooks",
-    "Recipe",
-    "can_be_saved",
-    "check_name",
-    "code_of",
-    "installed",
-    "running_distribution",
-    "same_thing",
-    "warn_shadowed",
-    "where",
-]
-
-
 BUILTIN = "clusterkit-toolkit"
 """Name of the distribution that provides the library's own stages."""
 SESSION = "this session"

@@ -50,19 +50,6 @@ if TYPE_CHECKING:
 
     ABSTRACT: Mapping[str, type[Stage]]
 
-__all__ = [
-    "ABSTRACT",
-    "BUILTIN",
-    "VARIABLE",
-    "Entry",
-    "Plugin",
-    "Registry",
-    "StageKind",
-    "plain_word",
-    "registry",
-]
-
-
 ABSTRACT_NAMES: Mapping[str, str] = {
     "featuremap": "FeatureMap",
     "solver": "Solver",

@@ -25,8 +25,6 @@ else:
     SolverT = TypeVar("SolverT", contravariant=True)
     """The solver of a path."""
 
-__all__ = ["Path", "Solver"]
-
 
 @attrs.frozen
 class Path(Generic[SolverT, SpaceT]):

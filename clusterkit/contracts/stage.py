@@ -18,13 +18,6 @@ from clusterkit._typing import Array, Sizes
 from clusterkit.contracts.links import LinkedGroups
 from clusterkit.errors import UnknownName, nearest_names
 
-__all__ = [
-    "OutcomeT",
-    "SpaceT",
-    "Stage",
-    "Task",
-]
-
 
 @attrs.frozen
 class Stage(ABC):

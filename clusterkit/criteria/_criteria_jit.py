@@ -14,15 +14,6 @@ from clusterkit._jit import njit
 from clusterkit._typing import Array, Counts, Indices, Labels
 from clusterkit.numerics.structures_jit import find
 
-__all__ = [
-    "adopt",
-    "cluster_edges",
-    "compare_partitions",
-    "dip",
-    "inner_masses",
-    "log_contrasts",
-]
-
 
 @njit
 def _minorant(x: Any) -> Any:

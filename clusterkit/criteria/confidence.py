@@ -20,23 +20,6 @@ from clusterkit.metrics.classes import PairCounts, adjusted_from_pairs, table_pa
 from clusterkit.numerics.threads import over_rows
 from clusterkit.samples.limits import side_by_side
 
-__all__ = [
-    "AGREES",
-    "FAMILIES",
-    "Evidence",
-    "canonical",
-    "cluster_agreement",
-    "column_agreement",
-    "distinct",
-    "family_agreement",
-    "rand_matrix",
-    "structure_confidence",
-    "subsample_stability",
-    "subsamples",
-    "witnesses",
-]
-
-
 AGREES = 0.9
 """Adjusted Rand index from which a clustering of another method is the same answer: above it they differ in rows on
 borders."""

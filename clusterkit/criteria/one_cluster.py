@@ -18,22 +18,6 @@ from numpy.typing import NDArray
 from clusterkit._typing import Array, Rng
 from clusterkit.numerics.spanning_trees.tree import births, edge_masses
 
-__all__ = [
-    "MOST_OF_ONE",
-    "SIZES",
-    "TAILS",
-    "OneCluster",
-    "are_counts",
-    "dip_of",
-    "dip_p_value",
-    "geodesic_p_value",
-    "indicated_levels",
-    "projection_p_value",
-    "smoothed",
-    "tree_statistic",
-]
-
-
 TAILS = (0.5, 0.2, 0.1, 0.05, 0.025, 0.01, 0.005, 0.001)
 """Upper tail probabilities of the columns of `QUANTILES`."""
 

@@ -29,18 +29,6 @@ from clusterkit.criteria.confidence import canonical, cluster_agreement, distinc
 from clusterkit.criteria.likelihood import CompletedLikelihood
 from clusterkit.criteria.terrain import Separation, Terrain, border_contrast, inner_contrast, mass_drop
 
-__all__ = [
-    "SAME_STRUCTURE",
-    "TIED",
-    "Ranking",
-    "candidate_numbers",
-    "known_number",
-    "mass_ratio_number",
-    "most_clusters",
-    "unknown_number",
-]
-
-
 ENTROPY_WEIGHT, LIKELIHOOD_WEIGHT = 0.8, 0.4
 """Weights of `known_number`, chosen on the development sets; the likelihood earns nothing there, but keeps Gaussian
 clusters that overlap together."""

@@ -15,16 +15,6 @@ import numpy as np
 from clusterkit._typing import Array, Indices, Labels
 from clusterkit.numerics.spanning_trees.tree import births, edge_masses, least_side, nearest_first
 
-__all__ = [
-    "CORE",
-    "Separation",
-    "Terrain",
-    "border_contrast",
-    "inner_contrast",
-    "mass_drop",
-]
-
-
 CORE = 5
 """Neighbour whose distance is the core distance of a row. Chosen on the 28 development sets of shapes: 3, 5 and 8 gave
 mean ARI .83, .84 and .84 with mass cut, and 5 is best on the eight named shapes."""

@@ -32,20 +32,6 @@ from clusterkit.fitting.fit import check_magnitude, one_cluster
 from clusterkit.numerics.selection import few_points
 from clusterkit.samples.limits import Report, notify, reusing, side_by_side
 
-__all__ = [
-    "CONFIRMS",
-    "AutoDriver",
-    "Choice",
-    "LabelsByVotes",
-    "confidence_in_words",
-    "is_nested",
-    "is_wide",
-    "restated_in_words",
-    "second_in_words",
-    "tree_work",
-]
-
-
 NESTED = 0.95
 """Share of the rows of the finer clustering that must lie in the cluster of the coarser one to which most rows of
 their cluster belong, for the two to count as nested: 1 up to the rows on borders."""

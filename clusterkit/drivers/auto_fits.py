@@ -34,21 +34,6 @@ from clusterkit.samples import memory
 from clusterkit.samples.limits import Report, notify, side_by_side
 from clusterkit.samples.transform import block_plan
 
-__all__ = [
-    "Complete",
-    "Fits",
-    "Known",
-    "PoolCandidate",
-    "PoolMember",
-    "Votes",
-    "composition_of",
-    "fit_member",
-    "of_composition",
-    "pool_of",
-    "run_driver",
-]
-
-
 DEFAULTS: Mapping[str, object] = {
     "featuremap": "elm",
     "solver": "ridge",

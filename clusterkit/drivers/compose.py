@@ -44,34 +44,6 @@ from clusterkit.errors import IncompatibleStages, InvalidParameter, NeedsCluster
 from clusterkit.numerics.sparse_rows import SparseRows
 from clusterkit.samples import DistanceSpace, FeatureSpace, KernelSpace
 
-__all__ = [
-    "AUTO",
-    "KINDS",
-    "METRICS",
-    "Tuning",
-    "alternatives",
-    "changes",
-    "check",
-    "checked_number",
-    "compose",
-    "deep_parameters",
-    "is_open",
-    "legal_compositions",
-    "limits_of",
-    "map_of",
-    "measured",
-    "recipes_of_matrices",
-    "resolve",
-    "resolve_as",
-    "resolve_balancer",
-    "resolve_labeler",
-    "resolve_limits",
-    "resolve_tuner",
-    "rows_by",
-    "tuned",
-    "with_parameter",
-]
-
 AUTO = "auto"
 """The value of the slots labeler and balancer that leaves the choice to the solver."""
 

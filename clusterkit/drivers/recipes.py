@@ -4,11 +4,6 @@ from __future__ import annotations
 
 from clusterkit.contracts.providers import Recipe
 
-__all__ = [
-    "AUTO",
-]
-
-
 AUTO = Recipe(
     name="auto",
     title="The best of k-means, mixture, spectral, tree and density clusterings, chosen without labels",

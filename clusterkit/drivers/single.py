@@ -38,15 +38,6 @@ from clusterkit.samples.transform import IdentityMap, Transform
 if TYPE_CHECKING:
     from clusterkit.numerics.nearest_jit import LabelledGroups
 
-__all__ = [
-    "NearestSampleRow",
-    "SingleDriver",
-    "fit_on_sample",
-    "level_for",
-    "quick_level",
-    "with_violators",
-]
-
 
 @final
 @attrs.frozen

@@ -22,16 +22,6 @@ from clusterkit.errors import InvalidParameter
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-__all__ = [
-    "Candidate",
-    "SearchResult",
-    "as_text",
-    "points_of",
-    "require_one_objective",
-    "varying",
-]
-
-
 SAME_OBJECTIVE = ("init", "n_init", "max_iter", "random_state")
 """Parameters that may vary where candidates are compared by objective: they change the way to the optimum, not the
 optimum."""

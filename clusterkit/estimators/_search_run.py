@@ -17,15 +17,13 @@ from sklearn.base import clone
 from clusterkit._interrupts import ctrl_c_waits
 from clusterkit._typing import Array, Indices, Labels
 from clusterkit.errors import ClusterkitWarning, InvalidParameter
-from clusterkit.estimators import same_place
 from clusterkit.estimators._search_results import Candidate, SearchResult
 from clusterkit.estimators._search_scores import EvidenceColumns, Judge, SearchScores, families, objections
 from clusterkit.estimators.base import FittedAttributes
 from clusterkit.estimators.preparing import attach, fit_prepared, stages_of_tables
+from clusterkit.numerics.threads import limited_threads
 from clusterkit.samples.limits import Report, notify
 from clusterkit.tables import FittedPreparation, Table
-
-__all__ = ["SearchInProgress", "TableSamples", "all_failed", "failed_candidate"]
 
 NAMED_FAILURES = 3
 """Failures that the error of an unsuccessful search names; more would hide the advice below them."""
@@ -157,7 +155,7 @@ def _evaluate(
     began = time.perf_counter()
     facts: dict[str, Any] = {}
     try:
-        with same_place.limited_threads(0), _quiet() as messages:
+        with limited_threads(0), _quiet() as messages:
             fitted = _fitted(clone(model), X)
             of_fit = [str(warning.message) for warning in messages]
             labels = np.asarray(fitted.labels_)

@@ -35,20 +35,6 @@ from clusterkit.samples.limits import side_by_side
 if TYPE_CHECKING:
     from clusterkit.estimators._search_results import Candidate
 
-__all__ = [
-    "SCORES",
-    "Criterion",
-    "EvidenceColumns",
-    "Judge",
-    "SearchScores",
-    "criterion",
-    "families",
-    "judge",
-    "objections",
-    "silhouette",
-]
-
-
 MOST_ROWS = 5000
 """Largest number of rows on which candidates are compared, as in `Auto`; if there are more, a random sample is
 taken."""

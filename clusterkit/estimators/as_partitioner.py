@@ -10,8 +10,6 @@ from clusterkit._typing import Labels, Rng
 from clusterkit.contracts import Partitioner, Task, params
 from clusterkit.samples import FeatureSpace
 
-__all__ = ["ByRecipe"]
-
 
 def _recipe_name(value: Any) -> str | None:
     return None if isinstance(value, str) and value else "the name of a recipe"

@@ -56,10 +56,6 @@ from clusterkit.samples.transform import ChosenColumns, RowMap, Transform
 if TYPE_CHECKING:
     from clusterkit.tables import FittedPreparation, Preparation
 
-__all__ = [
-    "Auto",
-]
-
 
 def _front(metric: str) -> FeatureMap | None:
     """The feature map of a metric, refused where rows have no coordinates: members are compared by these."""

@@ -57,17 +57,6 @@ from clusterkit.samples.transform import ChosenColumns
 from clusterkit.tables import FittedPreparation
 from clusterkit.tables.preparing.plans import CategoryColumn
 
-__all__ = [
-    "MOST_ROWS",
-    "SAMPLE",
-    "Court",
-    "TableAnswer",
-    "is_judged",
-    "is_judged_array",
-    "rand_index",
-    "restated_column",
-]
-
 FEWEST_COLUMNS, MOST_COLUMNS = 4, 300
 """Smallest number of columns from which a table of numbers without gaps is judged by its columns too, and largest
 number: with more, likelihoods of thousands of parameters decide nothing."""

@@ -12,8 +12,6 @@ from clusterkit.errors import UnknownName, nearest_names
 from clusterkit.estimators.driven import Driven
 from clusterkit.estimators.pipeline import Pipeline
 
-__all__ = ["Recipes", "recipe", "recipes"]
-
 
 def recipe(name: str, **parameters: object) -> Pipeline | Driven:
     """An estimator for a published algorithm.

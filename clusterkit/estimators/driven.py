@@ -32,8 +32,6 @@ from clusterkit.fitting.samples import ArraySamples, EngineSamples
 if TYPE_CHECKING:
     from sklearn.utils import Tags
 
-__all__ = ["Driven"]
-
 
 class Driven(FittedAttributes, ClusterMixin, NestedParams):
     """Runs a driver over the composition of a pipeline.

@@ -25,11 +25,6 @@ from clusterkit.estimators.units import warn_of_units
 from clusterkit.fitting.ensembles import ClusterRange, Member, cluster_range, draw_members
 from clusterkit.numerics.shapes import Declared, array
 
-__all__ = [
-    "ConsensusClustering",
-    "ensemble",
-]
-
 
 def ensemble(
     X: ArrayLike,

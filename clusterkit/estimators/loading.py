@@ -11,8 +11,6 @@ from clusterkit.estimators.ensemble import ConsensusClustering
 from clusterkit.estimators.pipeline import Pipeline
 from clusterkit.estimators.saving import load_with_facts
 
-__all__ = ["load", "save"]
-
 
 def load(path: str | os.PathLike[str]) -> Pipeline | Driven | ConsensusClustering:
     """The fitted estimator in a file that its method `save`, or ``clusterkit fit --save``, wrote.

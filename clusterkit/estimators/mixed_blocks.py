@@ -38,6 +38,7 @@ from clusterkit.families.mixtures.mixed_mixture import MixedPosteriors
 from clusterkit.fitting.numbering import numbering, renumbered, sizes_of
 from clusterkit.fitting.samples import ArraySamples, Predicted, on_device
 from clusterkit.numerics.selection import sample_rows
+from clusterkit.numerics.threads import limited_threads
 from clusterkit.samples.array_libraries import BlockFunction
 from clusterkit.samples.engines import Engine, LocalEngine
 from clusterkit.samples.limits import Report, notify
@@ -46,8 +47,6 @@ from clusterkit.tables import FittedPreparation, Preparation
 
 if TYPE_CHECKING:
     from clusterkit.estimators.base import FittedAttributes
-
-__all__ = ["fit_blocks", "fit_collection", "labels_of_tables"]
 
 SAMPLE = 50_000
 """Rows of the sample: a search on them takes seconds, and a role that they do not show matters to few rows."""
@@ -182,7 +181,7 @@ def _fit_rows(
     with same_place.shown(any_model.verbose), same_place.hooks():
         chosen = np.sort(sample_rows(rows.n, SAMPLE, seeds.stream("rows of a table")))
         sample = rows.gather(chosen)
-        with same_place.limited_threads(same_place.elements(len(sample), composition.featuremap)):
+        with limited_threads(same_place.elements(len(sample), composition.featuremap)):
             fit = SingleDriver().run([composition], ArraySamples(sample), seeds).fit
         if len(sample) < rows.n:
             fit = _of_all_rows(fit, rows, engine)

@@ -33,14 +33,6 @@ from clusterkit.samples.array_libraries import BlockFunction, array_namespace, a
 from clusterkit.samples.device_engine import ArrayRows, DeviceEngine
 from clusterkit.samples.survey import OfFiniteRows
 
-__all__ = [
-    "Outputs",
-    "inductive",
-    "inductive_instead",
-    "weighing",
-]
-
-
 M = TypeVar("M", bound=Callable[..., object])
 
 

@@ -56,13 +56,6 @@ from clusterkit.samples.limits import reusing
 if TYPE_CHECKING:
     from sklearn.utils import Tags
 
-__all__ = [
-    "Pipeline",
-    "check_place",
-    "choose_number",
-    "takes_arrays",
-]
-
 REMEMBERED = 256
 """Number of slot values whose results of `takes_arrays` are stored: every validation of samples asks for the tags."""
 

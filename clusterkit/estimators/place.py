@@ -28,8 +28,6 @@ from clusterkit.samples.survey import Extremes
 if TYPE_CHECKING:
     from clusterkit.estimators.base import FittedAttributes
 
-__all__ = ["SAMPLE", "PlacedSamples", "domain_of_sample", "predicted"]
-
 LOOKED_AT = 10_000
 """Rows of a fit on a device from which the spreads of the columns are estimated."""
 

@@ -28,24 +28,6 @@ if TYPE_CHECKING:
     from clusterkit.estimators.base import FittedAttributes
     from clusterkit.tables import FittedPreparation, Preparation
 
-__all__ = [
-    "attach",
-    "features_of",
-    "fit_mixed",
-    "fit_prepared",
-    "fitted_labels",
-    "is_mixed",
-    "is_table",
-    "labels_again",
-    "not_of_repeated_columns",
-    "of_columns",
-    "of_records",
-    "prepared_for",
-    "refuse_changed_stages",
-    "set_fit_of_columns",
-    "stages_of_tables",
-]
-
 SHOWN = 5
 """Columns that a message names."""
 

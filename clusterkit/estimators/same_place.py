@@ -31,21 +31,6 @@ from clusterkit.samples.devices import Device
 from clusterkit.samples.limits import Report, listening
 from clusterkit.samples.rows import Rows
 
-__all__ = [
-    "LOGGER",
-    "beside_labels",
-    "check_same_place",
-    "elements",
-    "finished",
-    "hooks",
-    "is_jobs",
-    "iteration",
-    "limited_threads",
-    "shown",
-    "surroundings",
-]
-
-
 A = TypeVar("A", bound=AnyArray)
 
 RENEWED = 0.2

@@ -39,20 +39,6 @@ from clusterkit.samples.transform import ChosenColumns, Transform
 if TYPE_CHECKING:
     from clusterkit.tables import Column
 
-__all__ = [
-    "RowSpan",
-    "SpanPredictor",
-    "checked",
-    "columns_of_the_fit",
-    "index_of",
-    "new_rows",
-    "of_rows",
-    "only_numbers",
-    "refuse_device",
-    "refuse_unsuited",
-]
-
-
 TAKES_TABLES = (
     "Tables with texts, dates or gaps are taken by Auto().fit(frame), by clusterkit.compare, search and profile, and "
     "by the command line (clusterkit fit FILE); for other estimators clusterkit.tables.Preparation makes numbers of "

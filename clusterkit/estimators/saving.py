@@ -18,8 +18,6 @@ from clusterkit.contracts.seeds import Seeds
 from clusterkit.errors import InvalidModelFile, shortened
 from clusterkit.samples.array_libraries import to_host
 
-__all__ = ["LoadedModel", "SavedAsData", "load_with_facts", "save_with_facts"]
-
 LONGEST = 400
 """Characters of the longest reason that is shown: a file may hold values of any length."""
 

@@ -19,8 +19,6 @@ from clusterkit.numerics.sparse_rows import SparseRows, column_extremes
 if TYPE_CHECKING:
     from clusterkit.samples import Space
 
-__all__ = ["SCALE_FIRST", "SCALE_OR_FRAME", "warn_of_units", "warn_of_units_of"]
-
 FEW_COLUMNS = 32
 """Columns up to which numpy adds up each of them faster where it is in one piece of memory."""
 

@@ -30,16 +30,6 @@ from clusterkit.samples.rows import Rows, SlicedRows
 from clusterkit.samples.rows_space import RowsSpace
 from clusterkit.samples.transform import IdentityMap
 
-__all__ = [
-    "check_rows",
-    "device_problems",
-    "few_rows",
-    "has_device_path",
-    "read_at_once",
-    "row_problems",
-    "with_device_path",
-]
-
 IN_MEMORY_SHARE = 4
 """Rows of at most one group that take at most this fraction, 1 / 4, of the memory cap are read and fitted in memory."""
 

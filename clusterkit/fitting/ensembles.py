@@ -27,16 +27,6 @@ from clusterkit.fitting.fit import fit
 from clusterkit.numerics.threads import THIN, estimated_elements, limited_threads
 from clusterkit.samples.limits import Report, notify, side_by_side
 
-__all__ = [
-    "ClusterRange",
-    "Member",
-    "cluster_range",
-    "combine",
-    "draw_members",
-    "kmeans_composition",
-    "kmeans_ensemble",
-]
-
 RULES = ("cbrt", "sqrt")
 """Names of the ranges from 2 to the cube root or to the square root of n."""
 

@@ -49,8 +49,6 @@ from clusterkit.samples.coding import Coded
 from clusterkit.samples.limits import Report, notify
 from clusterkit.samples.sums import Addable
 
-__all__ = ["BalancedLabeling", "LabelIterations", "alternate", "balanced_by", "label_and_balance", "solve_once"]
-
 CHUNK_BYTES = 256 * 1024**2
 """Bytes for the scores of the starts solved together; the chunk depends on sizes alone, not on free memory."""
 

@@ -18,8 +18,6 @@ from clusterkit.samples import Space
 from clusterkit.samples.array_libraries import BlockFunction
 from clusterkit.samples.transform import Transform, block_plan
 
-__all__ = ["LinkedComponents", "joined_and_cut", "of_seeds"]
-
 CUT_ROUNDS = 10
 """Rounds of means and labels of the linked rows of a cluster that is cut: they settle after a few."""
 

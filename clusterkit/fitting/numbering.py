@@ -32,8 +32,6 @@ from clusterkit.samples.array_libraries import (
 from clusterkit.samples.engines import Engine
 from clusterkit.samples.rows import Rows
 
-__all__ = ["Renumbered", "RenumberedBlocks", "numbering", "renumbered", "sizes_of"]
-
 H = TypeVar("H", BalancedLabeling, FitResult)
 
 

@@ -55,21 +55,6 @@ from clusterkit.samples.rows_space import RowsSpace
 from clusterkit.samples.sums import Addable, Sums
 from clusterkit.samples.transform import Transform
 
-__all__ = [
-    "BlockLabeler",
-    "CostsOfRows",
-    "Digest",
-    "IterationCosts",
-    "MixedDigest",
-    "PassIterations",
-    "RowLabeling",
-    "digest_of",
-    "iterate_labels",
-    "iterate_without_labels",
-    "room_for_scores",
-]
-
-
 Part = TypeVar("Part", bound=Addable)
 
 

@@ -16,12 +16,6 @@ from clusterkit.samples.coding import Coded, Coding, unit_vectors
 from clusterkit.samples.rows_space import RowsSpace
 from clusterkit.samples.sums import Sums, class_totals
 
-__all__ = [
-    "along_principal_axis",
-    "numbered_along_axis",
-    "principal_numbers",
-]
-
 
 def along_principal_axis(space: Space, labels: Labels, k: int, weights: Array | None = None) -> Labels:
     """Number clusters by the projection of their means on the first principal axis of these means.

@@ -13,8 +13,6 @@ import numpy as np
 from clusterkit._jit import njit
 from clusterkit.numerics.spanning_trees.reach_jit import distance
 
-__all__ = ["core_distances", "separations"]
-
 
 @njit
 def core_distances(points: Any, metric: int) -> Any:

@@ -14,11 +14,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from clusterkit.metrics.table import Noise, check_labels, check_noise, number_clusters
 
-__all__ = [
-    "dbcv",
-]
-
-
 BLOCK_DISTANCES = 2**20
 """Distances computed at a time: 8 MiB."""
 

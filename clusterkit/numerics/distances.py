@@ -15,17 +15,6 @@ from numpy.typing import NDArray
 from clusterkit._typing import Array
 from clusterkit.numerics.sparse_rows import Rows, SparseRows
 
-__all__ = [
-    "EXPLICIT_DIMENSIONS",
-    "bandwidth_range",
-    "differing_units",
-    "parting_bandwidth",
-    "repeats",
-    "squared_distances",
-    "without_equal_rows",
-]
-
-
 EXPLICIT_DIMENSIONS = 4
 """Number of attributes up to which the differences are formed explicitly; above, a matrix product is faster."""
 

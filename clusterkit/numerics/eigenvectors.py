@@ -20,14 +20,6 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
     from scipy.sparse.linalg import SuperLU
 
-__all__ = [
-    "Eigenvectors",
-    "fixed_basis",
-    "inverse_factor",
-    "leading_eigenvectors",
-]
-
-
 SHIFT = 3.0
 """Subtracted from the known eigenvalues 1: they become -2, below all others, which lie in [-1, 1]."""
 

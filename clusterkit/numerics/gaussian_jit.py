@@ -27,24 +27,6 @@ from clusterkit._jit import njit
 from clusterkit._typing import Array, Indices
 from clusterkit.numerics.threads import over_rows
 
-__all__ = [
-    "CENTRES",
-    "FAST",
-    "SIZE",
-    "Blocks",
-    "block_terms",
-    "distances_to",
-    "far_enough",
-    "fast_exp",
-    "gaussian_block",
-    "gaussian_sum",
-    "gaussian_sums",
-    "near_blocks",
-    "near_sum",
-    "product",
-]
-
-
 _LOG2E = 1.4426950408889634
 """1 / ln 2."""
 _LN2_HIGH, _LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10

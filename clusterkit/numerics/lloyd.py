@@ -16,15 +16,6 @@ from clusterkit.numerics.distances import squared_distances
 from clusterkit.numerics.sparse_rows import Rows, SparseRows
 from clusterkit.numerics.threads import CHUNK, ignoring, limited_threads, over_rows
 
-__all__ = [
-    "compiled_pays",
-    "kmeans",
-    "nearest",
-    "quick_centres",
-    "weighted_kmeans",
-]
-
-
 SINGLE_THREAD = 4_000_000
 """With fewer products in an iteration (n k d), a second thread costs more time than it saves; above, the starts run
 side by side, each in one thread."""

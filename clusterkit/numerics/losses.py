@@ -9,8 +9,6 @@ import numpy as np
 
 from clusterkit._typing import Array, Floats, Indices
 
-__all__ = ["LOSSES", "SortedScores", "best_bias", "loss_of"]
-
 LOSSES = ("hinge", "laplacian", "epsilon", "square")
 """Losses of a residual r = g + b - y: ``max(0, -y r)``, ``|r|``, ``max(0, |r| - epsilon)`` and ``r²``."""
 

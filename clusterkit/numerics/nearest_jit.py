@@ -23,22 +23,6 @@ from clusterkit._typing import Array, Indices, Labels, Mask
 from clusterkit.numerics.gaussian_jit import FAST, distances_to
 from clusterkit.numerics.threads import ParallelFor, over_rows
 
-__all__ = [
-    "LabelledGroups",
-    "add_to_classes",
-    "adopt",
-    "approach",
-    "compare",
-    "cumulate",
-    "fill",
-    "gains",
-    "reachable",
-    "settle",
-    "transfer",
-    "two_largest",
-]
-
-
 BATCH = 64
 """Rows of a batch: their attributes stay in the first-level cache up to about 60 attributes in float64."""
 

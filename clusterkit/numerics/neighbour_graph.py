@@ -25,25 +25,6 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
     from scipy.spatial import KDTree
 
-__all__ = [
-    "MOST_COMPONENTS",
-    "Search",
-    "centred_rows",
-    "components",
-    "indicators",
-    "join_nearest",
-    "large_components",
-    "local_scales",
-    "nearest_in_tree",
-    "neighbour_search",
-    "self_tuned_graph",
-    "self_tuned_weights",
-    "symmetric",
-    "unique_pairs",
-    "with_degrees",
-]
-
-
 TREE_DIMENSIONS = 20
 """Number of attributes up to which a k-d tree is used; in more it looks at nearly all points, and a matrix product of
 all pairs is faster."""

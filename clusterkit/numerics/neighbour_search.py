@@ -17,17 +17,6 @@ from clusterkit._typing import Array, Indices, Rng
 from clusterkit.numerics.lloyd import nearest, quick_centres
 from clusterkit.numerics.threads import CHUNK, limited_threads, over_rows, thread_pool
 
-__all__ = [
-    "CELLS_FROM",
-    "EXACT_WORK",
-    "METHODS",
-    "Neighbours",
-    "canonical_order",
-    "method_for",
-    "nearest_of",
-    "nearest_rows",
-]
-
 METHODS = ("auto", "exact", "sketch")
 """What may be asked for, see `method_for`."""
 

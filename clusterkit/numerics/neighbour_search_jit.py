@@ -13,8 +13,6 @@ import numpy as np
 from clusterkit._jit import inner, njit
 from clusterkit._typing import Array, Indices
 
-__all__ = ["insert_block", "insert_rows", "rank_again", "shared_weights", "symmetric"]
-
 CHUNK = 16
 """Similarities of which the largest is found at once: below the least of a list nothing is looked at any more."""
 

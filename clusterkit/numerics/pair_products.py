@@ -15,8 +15,6 @@ import numpy as np
 
 from clusterkit._typing import Array
 
-__all__ = ["PairProducts"]
-
 CELLS = 2**22
 """Numbers that are kept from call to call; more are computed anew in every pass, in blocks of rows."""
 

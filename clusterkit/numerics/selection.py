@@ -12,21 +12,6 @@ from numpy.typing import NDArray
 from clusterkit._typing import Array, Indices, Rng
 from clusterkit.numerics.sparse_rows import SparseRows
 
-__all__ = [
-    "FIRST_FACTOR",
-    "SECOND_FACTOR",
-    "STEP",
-    "are_few",
-    "distinct_rows",
-    "few_points",
-    "mixed",
-    "n_distinct",
-    "sample_rows",
-    "sets_of_equal_rows",
-    "smallest",
-    "uniforms",
-]
-
 
 def smallest(values: Array, size: int) -> Indices:
     """Indices of the `size` smallest values, ascending; of equal values the first.

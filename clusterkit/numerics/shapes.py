@@ -18,19 +18,6 @@ import numpy as np
 from clusterkit._typing import Indices
 from clusterkit.numerics.sparse_rows import SparseRows
 
-__all__ = [
-    "DERIVED",
-    "Declared",
-    "array",
-    "check",
-    "declared",
-    "is_array",
-    "is_tree",
-    "saved_fields",
-    "scalar",
-    "wide",
-]
-
 WORD = re.compile(r"(?P<name>[A-Za-z]\w*)?(?P<shift>[+-]?\d+)?")
 """A dimension: its name, its size, or a name with a number to be added, such as n-1."""
 

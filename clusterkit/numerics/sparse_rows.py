@@ -17,15 +17,6 @@ from clusterkit._typing import AnyArray, Array, ArrayLike, Indices, Mask
 if TYPE_CHECKING:
     from scipy.sparse import csc_array, csr_array
 
-__all__ = [
-    "Rows",
-    "SparseMatrix",
-    "SparseRows",
-    "as_rows",
-    "column_extremes",
-    "from_mean",
-]
-
 
 class SparseMatrix(Protocol):
     """A sparse matrix or array of scipy."""

@@ -18,22 +18,6 @@ from clusterkit._jit import inner, njit
 from clusterkit._typing import Array, Counts, Indices
 from clusterkit.numerics.threads import over_rows
 
-__all__ = [
-    "ascending",
-    "edges_in_order",
-    "find",
-    "find_rows",
-    "join",
-    "number_sets",
-    "ordered_pairs",
-    "persistence",
-    "roots",
-    "row_products",
-    "sift_down",
-    "sift_up",
-    "ties_in_order",
-]
-
 
 @inner
 def find(parent: Indices, i: int) -> int:

@@ -21,24 +21,6 @@ from typing import Any, Generic, TypeAlias, TypeVar, final
 
 import attrs
 
-__all__ = [
-    "THIN",
-    "ParallelFor",
-    "available",
-    "each_block",
-    "estimated_elements",
-    "ignoring",
-    "in_threads",
-    "is_undivided",
-    "limited_threads",
-    "over_rows",
-    "serial_for",
-    "thread_pool",
-    "undivided",
-    "wait_for",
-]
-
-
 Value = TypeVar("Value")
 Key = TypeVar("Key")
 Data = TypeVar("Data")

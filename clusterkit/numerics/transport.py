@@ -30,14 +30,6 @@ from clusterkit.numerics.transport_jit import (
     widest,
 )
 
-__all__ = [
-    "TransportSolution",
-    "cheapest_allowed",
-    "solve_transport",
-    "spread",
-]
-
-
 SAMPLE_LEAST = 2000
 """Smallest number of rows of a sample. Up to twice as many rows are solved directly, from prices of 0."""
 SAMPLE_RATIO = 16

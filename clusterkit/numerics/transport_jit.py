@@ -29,25 +29,6 @@ from clusterkit._jit import njit
 from clusterkit._typing import Array, Counts, Indices, Mask
 from clusterkit.numerics.structures_jit import sift_down, sift_up
 
-__all__ = [
-    "DONE",
-    "IMPOSSIBLE",
-    "WINDOW",
-    "Heaps",
-    "audit",
-    "build_heaps",
-    "cheapest",
-    "drop_stale",
-    "losses",
-    "margins",
-    "move_along_paths",
-    "moves",
-    "push",
-    "widen",
-    "widest",
-]
-
-
 SPARE = 16
 """Free places of every new heap, so that the first rows that arrive in a cluster need no new memory."""
 

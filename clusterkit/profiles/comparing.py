@@ -37,18 +37,6 @@ if TYPE_CHECKING:
     from clusterkit.estimators.pipeline import Pipeline
     from clusterkit.tables import FittedPreparation, Preparation, Table
 
-__all__ = [
-    "ComparedSamples",
-    "Comparison",
-    "Method",
-    "MethodLike",
-    "check_fits",
-    "check_methods",
-    "compare",
-    "compared",
-]
-
-
 BYTES_OF_A_PAIR = 16
 """Bytes of a distance of two rows and of a copy of it, which indices and refits may have at once."""
 

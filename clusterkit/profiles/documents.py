@@ -14,8 +14,6 @@ from clusterkit.errors import InvalidData, InvalidParameter, counted
 from clusterkit.profiles.measures import labels_of
 from clusterkit.profiles.naming import ByLabel, with_name
 
-__all__ = ["DocumentProfile", "Naming", "Topic", "topics_of"]
-
 WORDS_IN_A_NAME = 3
 """Words of the name of a topic that no function names."""
 

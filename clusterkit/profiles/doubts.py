@@ -19,8 +19,6 @@ from clusterkit.profiles.rows import degrees_of_rows
 from clusterkit.tables.preparing.plans import CategoryColumn, ColumnPlan
 from clusterkit.tables.preparing.redundant_columns import as_option
 
-__all__ = ["FAR", "Doubts", "doubts"]
-
 MOST_ROWS = 20_000
 """Rows whose gaps are counted, a sample of more: as many as a profile reads."""
 

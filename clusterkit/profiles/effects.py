@@ -10,8 +10,6 @@ import numpy as np
 from clusterkit._typing import Array, Indices, Mask, Rng
 from clusterkit.profiles.measures import GroupedSample
 
-__all__ = ["Effects", "effects", "ranked_auc"]
-
 COLUMNS = 256
 """Columns that are worked on at a time, so that the tables of a block stay in the cache."""
 

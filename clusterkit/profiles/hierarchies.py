@@ -8,8 +8,6 @@ from clusterkit._typing import Array
 from clusterkit.contracts.outcomes import Tree
 from clusterkit.errors import InvalidParameter
 
-__all__ = ["linkage_matrix", "tree_of"]
-
 
 def tree_of(model: object, caller: str) -> Tree:
     """The spanning tree of a fitted model.

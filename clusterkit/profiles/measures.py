@@ -18,19 +18,6 @@ from clusterkit.families.mixtures.relevant import LabelEvidence, evidence_of
 from clusterkit.numerics.selection import sample_rows
 from clusterkit.profiles.raw_table import RawColumn, RawTable
 
-__all__ = [
-    "GONE",
-    "GroupedSample",
-    "Measure",
-    "draw",
-    "evidence_of_table",
-    "is_model",
-    "labels_of",
-    "measures_of",
-    "not_fitted",
-]
-
-
 MOST_LEVELS = 20
 """Largest number of levels of a category that are used, the most frequent ones: a level beyond them is in few rows."""
 

@@ -40,15 +40,6 @@ from clusterkit.profiles.naming import (
 )
 from clusterkit.profiles.raw_table import Kind, RawTable, as_frame
 
-__all__ = [
-    "ClusterProfile",
-    "FeatureProfile",
-    "Profile",
-    "heat_cells",
-    "profile",
-]
-
-
 MOST_CELLS = 20_000_000
 """Largest number of cells (rows times columns) that are read: 160 MB. Of 5,000 columns 4,000 rows."""
 

@@ -26,19 +26,6 @@ from clusterkit.tables.preparing.plans import CategoryColumn, ColumnPlan, DateCo
 from clusterkit.tables.preparing.preparation import FittedPreparation
 from clusterkit.tables.reading.frames import Column, HoldsFrame, columns_of, is_frame, opened, refuse_query
 
-__all__ = [
-    "Kind",
-    "RawColumn",
-    "RawTable",
-    "as_cell",
-    "as_frame",
-    "as_text",
-    "columns_of_samples",
-    "in_unit",
-    "number",
-]
-
-
 Kind = Literal["number", "category", "date"]
 """Kind of the cells of a column. Dates are counted in seconds since 1970."""
 

@@ -21,8 +21,6 @@ from clusterkit.profiles.measures import labels_of, measures_of
 from clusterkit.profiles.raw_table import RawTable
 from clusterkit.samples import FeatureSpace, Space
 
-__all__ = ["coordinates", "points_of", "representatives"]
-
 
 def representatives(
     model: Clusterer | Labels | Sequence[int],

@@ -22,11 +22,6 @@ from clusterkit.profiles.measures import is_model, labels_of, not_fitted
 from clusterkit.profiles.raw_table import RawTable, as_frame
 from clusterkit.profiles.representing import coordinates
 
-__all__ = [
-    "MOST_ROWS", "NEIGHBOURS", "DegreesOfRows", "Relabelled", "assign", "certainties", "degrees_of_rows",
-    "memberships_of", "relabel",
-]  # fmt: skip
-
 NEIGHBOURS = 10
 """Number of neighbours that are counted: as many as DBSCAN and LOF are used with."""
 

@@ -24,25 +24,6 @@ from clusterkit._typing import AnyArray, Array, Counts, Labels
 from clusterkit.numerics.sparse_rows import SparseRows
 from clusterkit.samples import devices
 
-__all__ = [
-    "BlockFunction",
-    "array_namespace",
-    "as_type",
-    "block_for",
-    "class_counts",
-    "device_copy",
-    "device_product",
-    "has_array_api",
-    "host_dtype",
-    "is_device_array",
-    "move_to",
-    "row_chunks",
-    "row_squares",
-    "table_columns",
-    "to_device_of",
-    "to_host",
-]
-
 T = TypeVar("T")
 
 A = TypeVar("A", bound=AnyArray)

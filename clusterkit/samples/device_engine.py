@@ -28,13 +28,6 @@ from clusterkit.samples.rows import Rows
 from clusterkit.samples.sums import Addable, total_there
 from clusterkit.samples.transform import device_plan
 
-__all__ = [
-    "ArrayRows",
-    "DeviceEngine",
-    "sent_ahead",
-]
-
-
 COPIERS = 4
 """Number of threads that copy a block to pinned memory: one does not fill the bus to the device."""
 

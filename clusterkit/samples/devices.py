@@ -22,18 +22,6 @@ import numpy as np
 from clusterkit._typing import AnyArray
 from clusterkit.errors import InvalidParameter
 
-__all__ = [
-    "HOST",
-    "LIBRARIES",
-    "VARIABLE",
-    "Device",
-    "config",
-    "current",
-    "dispatches",
-    "on_host",
-    "precision",
-]
-
 A = TypeVar("A", bound=AnyArray)
 
 VARIABLE = "CLUSTERKIT_DEVICE"

@@ -36,24 +36,6 @@ from clusterkit.samples.coding import Coded
 from clusterkit.samples.sums import Addable, Sums, SymmetricSum, products_of_rows, target_sums
 from clusterkit.samples.transform import IdentityMap, RowMap, Transform, block_plan, multiply, scaling_of
 
-__all__ = [
-    "DenseSpace",
-    "Differences",
-    "EmbeddedSpace",
-    "FeatureSpace",
-    "FittedMap",
-    "Gram",
-    "NeighbourGraph",
-    "Space",
-    "SparseSpace",
-    "StreamedSpace",
-    "build_space",
-    "distance_noise",
-    "identity_space",
-    "kernel_noise",
-    "squared_distances_to",
-]
-
 
 @attrs.frozen(eq=False)
 class Space(ABC):

@@ -25,13 +25,6 @@ from clusterkit.samples.features import Space
 from clusterkit.samples.kernels import Gaussian, Kernel
 from clusterkit.samples.transform import RowMap, Transform, block_plan
 
-__all__ = [
-    "DistanceSpace",
-    "KernelSpace",
-    "warn_of_degenerate_kernel",
-]
-
-
 SHARED_DISTANCES = 32 * 2**20
 """Size in bytes up to which a kernel space keeps its distance matrix for other widths."""
 TILE = 512

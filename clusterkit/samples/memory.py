@@ -8,8 +8,6 @@ from pathlib import Path
 
 from clusterkit.errors import InvalidParameter, NeedsMemory
 
-__all__ = ["UNPACKED_VARIABLE", "cap", "human", "require", "setting", "unpacked_cap"]
-
 VARIABLE = "CLUSTERKIT_MEMORY_CAP"
 """Environment variable with the cap, for example ``2G``."""
 

@@ -17,8 +17,6 @@ from clusterkit._typing import Array, Indices
 from clusterkit.numerics.shapes import array, scalar, wide
 from clusterkit.samples.features import Space
 
-__all__ = ["LevelPart", "MixedColumns", "MixedSpace", "NumberPart"]
-
 FORMS = ("identity", "log", "asinh")
 """What is done to a number before it is standardised."""
 

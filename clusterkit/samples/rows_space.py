@@ -21,8 +21,6 @@ from clusterkit.samples.transform import IdentityMap, RowMap, Transform
 if TYPE_CHECKING:
     from clusterkit.samples.survey import Extremes
 
-__all__ = ["HostMap", "OfFeatures", "RowsSpace"]
-
 Part = TypeVar("Part", bound=Addable)
 Value = TypeVar("Value")
 

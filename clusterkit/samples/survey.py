@@ -16,8 +16,6 @@ from clusterkit.samples import sums
 from clusterkit.samples.array_libraries import BlockFunction, array_namespace, is_device_array, to_host
 from clusterkit.samples.features import FeatureSpace
 
-__all__ = ["DistinctUpTo", "Extremes", "OfFiniteRows", "draw_rows", "draw_weighted", "extremes", "uniforms_of"]
-
 Value = TypeVar("Value")
 
 

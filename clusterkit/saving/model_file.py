@@ -23,8 +23,6 @@ from clusterkit._typing import AnyArray
 from clusterkit.errors import InvalidModelFile
 from clusterkit.files import replacing
 
-__all__ = ["FORMAT", "Content", "read", "write"]
-
 FORMAT = 1
 """Number of the layout of the file; raised when older versions of the library could not read a newer file."""
 

@@ -19,19 +19,6 @@ from clusterkit.contracts.registry import ABSTRACT_NAMES, registry
 from clusterkit.errors import NotSavable
 from clusterkit.numerics import shapes
 
-__all__ = [
-    "SAVABLE",
-    "Savable",
-    "SavedClass",
-    "check_declared",
-    "check_fields",
-    "class_of",
-    "fields_of",
-    "name_of",
-    "schema_of",
-]
-
-
 SAVABLE = "savable"
 """The kind under which the registry knows classes that are no stages."""
 

@@ -24,13 +24,6 @@ from clusterkit.numerics.sparse_rows import SparseRows
 from clusterkit.saving.model_file import Content
 from clusterkit.saving.savable import SavedClass, check_declared, check_fields, class_of, fields_of, name_of, schema_of
 
-__all__ = [
-    "Packed",
-    "pack",
-    "unpack",
-]
-
-
 DEEPEST = 100
 """Largest number of objects one inside the other: far more than any fit leaves behind, and far from the limit of
 recursion."""

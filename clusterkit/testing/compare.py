@@ -29,24 +29,6 @@ from clusterkit.samples.devices import Device
 if TYPE_CHECKING:
     from clusterkit.estimators.saving import SavedAsData
 
-__all__ = [
-    "DEVICE",
-    "check_recipe_saves",
-    "check_saving",
-    "close",
-    "copies",
-    "installed",
-    "numbers",
-    "numbers_of",
-    "put",
-    "same_bits",
-    "same_there",
-    "saved_copy",
-    "small_blocks",
-    "small_groups",
-    "two_groups",
-]
-
 
 def same_bits(one: AnyArray, other: AnyArray, what: str) -> None:
     """Equal shape, type and values, nan included."""

@@ -19,8 +19,6 @@ from clusterkit.samples.coding import Coding
 from clusterkit.testing.compare import check_saving, same_bits
 from clusterkit.testing.strategies import Case
 
-__all__ = ["check_clusters", "check_composition", "describe", "estimator", "pairwise_cover", "samples"]
-
 MAX_ITER = 12
 """Iterations at most in a trial fit: enough for small samples to converge, and few enough for hundreds of fits."""
 

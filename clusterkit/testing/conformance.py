@@ -21,17 +21,6 @@ from clusterkit.testing.laws import CODEC_LAWS, LAWS
 if TYPE_CHECKING:
     import pytest
 
-__all__ = [
-    "LawCase",
-    "PluginCheck",
-    "cases_of",
-    "check_stage",
-    "checks_of",
-    "laws_of",
-    "parametrize_with_laws",
-    "variants",
-]
-
 StageOrName: TypeAlias = Stage | type[Stage] | str
 """A stage, its class, or its registered name."""
 

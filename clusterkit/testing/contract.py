@@ -21,8 +21,6 @@ from clusterkit.contracts.registry import ABSTRACT
 from clusterkit.errors import UnknownName
 from clusterkit.testing.law import Law, law
 
-__all__ = ["HEAVY", "LAWS"]
-
 LAWS: list[Law] = []
 """The laws of every stage, whatever its kind; filled by the decorator `law`."""
 

@@ -15,8 +15,6 @@ from clusterkit.contracts import Stage
 from clusterkit.errors import ClusterkitWarning
 from clusterkit.testing.strategies import Case
 
-__all__ = ["Law", "Source", "law"]
-
 Source: TypeAlias = SearchStrategy[object] | Callable[..., SearchStrategy[object]]
 """Source of the examples of an argument: a strategy, or a function from the stage to a strategy."""
 

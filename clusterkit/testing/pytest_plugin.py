@@ -20,8 +20,6 @@ import pytest
 if TYPE_CHECKING:
     from hypothesis import settings
 
-__all__ = ["no_external_plugins"]
-
 DEEP = 200
 """Examples of the profile ``deep``: most laws cost a fit for each, and all of them together should take an hour."""
 

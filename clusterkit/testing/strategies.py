@@ -22,8 +22,6 @@ from clusterkit.families.shared.rbf import Rbf
 from clusterkit.families.shared.scaling import Identity, MinMax
 from clusterkit.samples import FeatureSpace, KernelSpace, Space
 
-__all__ = ["PATTERNS", "VIEWS", "Case", "cases", "scores", "spaces", "views"]
-
 PATTERNS = ("blobs", "duplicates", "constant_columns", "equal_rows", "collinear", "offset", "grid", "zeros")
 """Kinds of data: see `Case.X`."""
 

@@ -14,15 +14,6 @@ import numpy as np
 
 from clusterkit._jit import njit
 
-__all__ = [
-    "agreements",
-    "average_linkage",
-    "disagreements",
-    "expand",
-    "join_until",
-    "spanning_tree",
-]
-
 
 @njit
 def agreements(columns: Any, counts: Any) -> None:

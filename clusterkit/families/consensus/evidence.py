@@ -16,12 +16,6 @@ from clusterkit.contracts import Consensus, params
 from clusterkit.contracts.labelings import Labelings
 from clusterkit.samples import memory
 
-__all__ = [
-    "Coassociation",
-    "Diclens",
-]
-
-
 TIE = 1e-12
 """Lifetimes that differ by less are equal: heights are means of quotients of counts."""
 

@@ -18,18 +18,6 @@ from clusterkit.contracts.labelings import Labelings
 from clusterkit.errors import ClusterkitWarning
 from clusterkit.samples import memory
 
-__all__ = [
-    "Comusa",
-    "Comusacl",
-    "ComusaclDew",
-    "average_coassociation",
-    "indicator",
-    "jaccard",
-    "overlaps",
-    "plurality",
-]
-
-
 BLOCK = 2**22
 """Co-associations multiplied at a time: 32 MiB as float64."""
 

@@ -11,8 +11,6 @@ from clusterkit._typing import Counts, Indices, Labels, Rng
 from clusterkit.contracts import Consensus
 from clusterkit.contracts.labelings import Labelings, by_appearance
 
-__all__ = ["Voting"]
-
 
 @final
 @attrs.frozen

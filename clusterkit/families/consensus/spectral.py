@@ -14,8 +14,6 @@ from clusterkit.contracts import Consensus, params
 from clusterkit.contracts.labelings import Labelings
 from clusterkit.samples import memory
 
-__all__ = ["Cspa", "Hbgf"]
-
 RANK = 1e-10
 """Eigenvalues below this share of the largest are rounding: the matrix has no more rank."""
 

@@ -21,17 +21,6 @@ from clusterkit._typing import Array, Counts, Indices
 if TYPE_CHECKING:
     from clusterkit.families.equal.drift_jit import DriftRecord, DriftSettings, TiledRows
 
-__all__ = [
-    "MOST_ITERATIONS",
-    "DriftRule",
-    "Parts",
-    "TiledLoop",
-    "even_out",
-    "find_parts",
-    "minus_distances",
-    "random_distinct_rows",
-]
-
 
 def even_out(rows: Array) -> tuple[Array, Array, int, int]:
     """Add offsets to the columns such that each column has the largest score of ``n // k`` rows or one more.

@@ -22,29 +22,6 @@ import numpy as np
 from clusterkit._jit import njit
 from clusterkit._typing import Array, Counts
 
-__all__ = [
-    "COLLAPSED",
-    "DOUBT",
-    "FIXED",
-    "GOING",
-    "REACHED",
-    "RUNAWAY",
-    "TILE",
-    "DriftRecord",
-    "DriftSettings",
-    "TiledRows",
-    "closest",
-    "finish",
-    "lay",
-    "minus_distances",
-    "pack",
-    "run_on_line",
-    "run_with_tiles",
-    "scores_of",
-    "tally",
-]
-
-
 TILE = 256
 """Rows of a tile: the scores of one tile and some twenty centres stay in the first-level cache."""
 LOOSE = {"nnan", "nsz", "contract", "reassoc"}

@@ -24,15 +24,6 @@ from clusterkit.samples.coding import Coded, Coding
 from clusterkit.samples.limits import Report, notify
 from clusterkit.samples.transform import Transform
 
-__all__ = [
-    "Equal",
-    "EqualParts",
-    "GeoClust",
-    "GeoClustParts",
-    "Nearness",
-    "equal_parts",
-]
-
 
 @attrs.frozen
 class _OfEqual:

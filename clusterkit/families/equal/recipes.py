@@ -4,12 +4,6 @@ from __future__ import annotations
 
 from clusterkit.contracts.providers import Recipe
 
-__all__ = [
-    "EQUAL_CLUSTERING",
-    "GEOCLUST",
-]
-
-
 EQUAL_CLUSTERING = Recipe(
     name="equal-clustering",
     title="Compact clusters of equal size",

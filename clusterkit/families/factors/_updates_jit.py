@@ -12,8 +12,6 @@ import numpy as np
 
 from clusterkit._jit import njit
 
-__all__ = ["MULTIPLICATIVE", "advance", "gram", "update_block"]
-
 MULTIPLICATIVE = 0
 """Code of the multiplicative updates of Lee and Seung; any other value means coordinate descent (HALS)."""
 

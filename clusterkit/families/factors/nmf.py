@@ -51,13 +51,6 @@ from clusterkit.samples.coding import Coded, Coding
 from clusterkit.samples.sums import Sums, products_of_rows
 from clusterkit.samples.transform import Transform
 
-__all__ = [
-    "AnlsIterations",
-    "Nmf",
-    "refuse_negative",
-]
-
-
 ROWS = RowUpdate("hals")
 """How a row of A is found: coordinate descent to `FOLD_IN_CHANGE`, as for new samples."""
 

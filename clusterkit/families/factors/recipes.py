@@ -4,13 +4,6 @@ from __future__ import annotations
 
 from clusterkit.contracts.providers import Recipe
 
-__all__ = [
-    "ELM_NMF",
-    "KERNEL_NMF",
-    "NMF",
-]
-
-
 FACTORS = {"solver": "nmf", "labeler": "rows_kmeans"}
 
 NMF = Recipe(

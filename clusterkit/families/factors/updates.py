@@ -30,23 +30,6 @@ from clusterkit.samples.array_libraries import (
 )
 from clusterkit.samples.transform import block_plan
 
-__all__ = [
-    "TABLES",
-    "Blocks",
-    "FoldIn",
-    "RowUpdate",
-    "average_equal_rows",
-    "blocks_of",
-    "factor_gram",
-    "fold_in",
-    "inner",
-    "lowered",
-    "nonnegative_kernel",
-    "update_rows",
-    "workers",
-]
-
-
 COMPILED_COLUMNS = 32
 """Number of columns up to which the compiled products are at least as fast as BLAS on one core (500 attributes)."""
 ROWS_PER_JOB = 512

@@ -18,12 +18,6 @@ from clusterkit.samples import KernelSpace
 from clusterkit.samples.kernels import Gaussian, Kernel, MatrixKernel
 from clusterkit.samples.transform import block_plan
 
-__all__ = [
-    "Affinity",
-    "affinity",
-    "neighbour_pairs",
-]
-
 
 def neighbour_pairs(points: Array, p: int) -> tuple[Indices, Indices, Array]:
     """Pairs of samples of which one is among the p nearest neighbours of the other, each pair once.

@@ -27,15 +27,6 @@ from clusterkit.samples import FeatureSpace, Space, memory
 from clusterkit.samples.coding import Coded, Coding
 from clusterkit.samples.transform import Transform, block_plan
 
-__all__ = [
-    "LapGmm",
-    "Mixture",
-    "Posteriors",
-    "Smoother",
-    "maximise",
-]
-
-
 EPS = float(np.finfo(np.float64).eps)
 """Relative rounding error of float64; 10 of it are added to each share, so that no component has weight 0."""
 NEGLIGIBLE = 1e-24

@@ -31,12 +31,6 @@ from clusterkit.numerics.neighbour_graph import (
 from clusterkit.samples import FeatureSpace, KernelSpace, Space, memory
 from clusterkit.samples.coding import Coded, Coding
 
-__all__ = [
-    "Ncut",
-    "TunedGraph",
-    "tuned_graph",
-]
-
 
 @final
 @attrs.frozen(eq=False)

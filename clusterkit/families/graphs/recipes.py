@@ -4,13 +4,6 @@ from __future__ import annotations
 
 from clusterkit.contracts.providers import Recipe
 
-__all__ = [
-    "LAPGMM",
-    "NCUT",
-    "SPECTRAL",
-]
-
-
 LLOYD = {
     "solver": "centroids",
     "labeler": "argmax",

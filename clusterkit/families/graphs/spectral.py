@@ -36,13 +36,6 @@ from clusterkit.samples.transform import block_plan
 if TYPE_CHECKING:
     pass
 
-__all__ = [
-    "Graph",
-    "NystromMap",
-    "unit_rows",
-]
-
-
 LEAST_EIGENVALUE = 0.1
 """Smallest divisor in the extension: eigenvectors of smaller eigenvalues alternate between neighbours, so that an
 average over neighbours says little about them, and dividing by nearly 0 would only enlarge the noise."""

@@ -24,23 +24,6 @@ from clusterkit.errors import ClusterkitWarning, need
 from clusterkit.numerics.shapes import array
 from clusterkit.samples import FeatureSpace, KernelSpace
 
-__all__ = [
-    "GAP_ACCURACY",
-    "CutVectors",
-    "Cuts",
-    "FeatureCutVectors",
-    "KernelCutVectors",
-    "OffsetExtension",
-    "RestrictedProgram",
-    "RestrictedSolution",
-    "add_offset",
-    "margins",
-    "rivals",
-    "solve_cuts",
-    "winners",
-]
-
-
 CONIC = ("maximum margin clustering by cuts (cpmmc, cpm3c)", "cuts")
 """What needs the interior point method of Clarabel, and the extra that brings it."""
 

@@ -23,16 +23,6 @@ from clusterkit.samples import FeatureSpace, KernelSpace, memory
 from clusterkit.samples.coding import Coded
 from clusterkit.samples.transform import Transform
 
-__all__ = [
-    "CentredFeatures",
-    "PreparedMachine",
-    "SquaredNorm",
-    "StoredKernel",
-    "WeightedLoss",
-    "signs",
-    "zero_scores",
-]
-
 
 @final
 @attrs.frozen(eq=False)

@@ -16,12 +16,6 @@ from clusterkit._typing import Array
 from clusterkit.contracts.iteration import Iteration, Iterations, Start, solve
 from clusterkit.contracts.outcomes import Ending, Status
 
-__all__ = [
-    "MaxCutProblem",
-    "MaxCutSolution",
-    "interior_point",
-]
-
 
 @attrs.frozen(eq=False)
 class MaxCutProblem:

@@ -35,14 +35,6 @@ from clusterkit.families.margins._cuts import (
 from clusterkit.samples import FeatureSpace, KernelSpace, Space
 from clusterkit.samples.coding import Coded, Coding
 
-__all__ = [
-    "Cpm3c",
-    "Cpmmc",
-    "PreparedCuttingPlanes",
-    "balance_slack",
-]
-
-
 CCCP_STEPS = 200
 """Largest number of linearisations between two cuts. Each lowers the objective by at least the share `cccp_tol`: few
 are needed."""

@@ -20,8 +20,6 @@ from clusterkit.samples.coding import Coded, Coding
 if TYPE_CHECKING:
     from clusterkit.families.margins._programs import MaxCutProblem
 
-__all__ = ["Gmmc", "MarginFunction"]
-
 MATRICES = 12
 """Largest number of n x n float64 matrices in memory at the same time."""
 

@@ -4,20 +4,6 @@ from __future__ import annotations
 
 from clusterkit.contracts.providers import Recipe
 
-__all__ = [
-    "CPM3C",
-    "CPMMC",
-    "EMMC",
-    "EMMC_GRAPH",
-    "EMMC_MULTI",
-    "EMMC_PAPER",
-    "EMMC_SINGLE",
-    "GMMC",
-    "ITERSVM",
-    "ITERSVR",
-]
-
-
 CITATION = (
     "Zhang, Xia, Liu, Zhang (2013), Extreme maximum margin clustering, IEICE Transactions on Information and Systems"
 )

@@ -23,16 +23,6 @@ from clusterkit.samples.coding import Coded, Coding
 from clusterkit.samples.sums import Sums, packed_upper, target_sums, upper_of
 from clusterkit.samples.transform import Transform
 
-__all__ = [
-    "FactorisedSolver",
-    "RegularisedInverse",
-    "Ridge",
-    "factorise",
-    "factorise_gram",
-    "trade_off",
-]
-
-
 TINY_C = 1e-8
 """C below which the system is multiplied by C: with C = 1e-100, ``I/C`` would hide M in rounding errors or overflow."""
 ILL_CONDITIONED = 1e12

@@ -28,11 +28,6 @@ from clusterkit.families.margins.ridge import FactorisedSolver, RegularisedInver
 from clusterkit.samples import FeatureSpace, KernelSpace, Space
 from clusterkit.samples.coding import Coded, Coding
 
-__all__ = [
-    "Svm",
-    "Svr",
-]
-
 
 @final
 @attrs.frozen

@@ -27,14 +27,6 @@ from clusterkit.samples.array_libraries import (
 from clusterkit.samples.coding import Coded, Coding, unit_vectors
 from clusterkit.samples.sums import Sums, class_totals
 
-__all__ = [
-    "CentroidSums",
-    "ExactSums",
-    "Farthest",
-    "farthest_of",
-    "too_few",
-]
-
 
 @final
 @attrs.frozen

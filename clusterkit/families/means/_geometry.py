@@ -40,16 +40,6 @@ from clusterkit.samples.coding import Coded
 from clusterkit.samples.kernels import Kernel
 from clusterkit.samples.transform import Transform, block_plan, block_rows, in_blocks
 
-__all__ = [
-    "FeatureGeometry",
-    "FeatureMeans",
-    "KernelMeans",
-    "NearestKernelMeans",
-    "NearestMeans",
-    "blocks_of",
-    "minus_distances",
-]
-
 
 @final
 @attrs.frozen(eq=False)

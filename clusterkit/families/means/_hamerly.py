@@ -28,19 +28,6 @@ from clusterkit.samples import FeatureSpace
 from clusterkit.samples.coding import Coded
 from clusterkit.samples.transform import BLOCK_ROWS
 
-__all__ = [
-    "ClassSumUpdates",
-    "ExactUpdates",
-    "NearestByLoops",
-    "NearestByProducts",
-    "NearestSearch",
-    "UpdatesByLoops",
-    "UpdatesByProducts",
-    "feature_iterations",
-    "kernel_iterations",
-    "transfers",
-]
-
 
 class ClassSumUpdates(Protocol):
     """Sums of the features of each class, for labels that change a little from iteration to iteration."""

@@ -31,8 +31,6 @@ from clusterkit.samples.array_libraries import (
 from clusterkit.samples.sums import Addable, Sums
 from clusterkit.samples.survey import draw_weighted, uniforms_of
 
-__all__ = ["NearestOf", "scattered_centres"]
-
 Part = TypeVar("Part", bound=Addable)
 
 ROUNDS = 5

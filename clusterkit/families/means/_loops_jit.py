@@ -21,8 +21,6 @@ from clusterkit._typing import Array, Indices, Labels
 from clusterkit.numerics.selection import FIRST_FACTOR, SECOND_FACTOR, STEP
 from clusterkit.numerics.structures_jit import sift_down, sift_up
 
-__all__ = ["add_rows", "grids", "move_rows", "smallest_keys"]
-
 
 def grids(largest: float, n: int) -> tuple[float, float]:
     """Numbers whose addition and subtraction round to the coarse and to the fine grid.

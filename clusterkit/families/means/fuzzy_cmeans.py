@@ -33,20 +33,6 @@ from clusterkit.samples.sums import Sums, class_totals, products_of_rows
 from clusterkit.samples.survey import draw_rows, draw_weighted
 from clusterkit.samples.transform import block_plan
 
-__all__ = [
-    "ALL_EQUAL",
-    "FuzzyCMeans",
-    "FuzzyIterations",
-    "FuzzySums",
-    "Memberships",
-    "distinct",
-    "largest_change",
-    "memberships",
-    "tolerance_reached",
-    "weighted_sums",
-]
-
-
 ALL_EQUAL = "all samples are equal, and so are their memberships"
 """Why the iteration ends before it begins where no sample differs from another."""
 

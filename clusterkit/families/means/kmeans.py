@@ -20,8 +20,6 @@ from clusterkit.numerics.threads import THIN, limited_threads
 from clusterkit.samples import FeatureSpace, KernelSpace, Space, sums
 from clusterkit.samples.coding import Coded, Coding
 
-__all__ = ["Centroids"]
-
 
 @final
 @attrs.frozen

@@ -4,15 +4,6 @@ from __future__ import annotations
 
 from clusterkit.contracts.providers import Recipe
 
-__all__ = [
-    "CMEANS",
-    "ELM_KMEANS",
-    "FUZZY_CMEANS",
-    "KERNEL_KMEANS",
-    "KMEANS",
-]
-
-
 LLOYD = {
     "solver": "centroids",
     "labeler": "argmax",

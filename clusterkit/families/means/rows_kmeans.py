@@ -18,8 +18,6 @@ from clusterkit.numerics.shapes import array
 from clusterkit.samples import Space
 from clusterkit.samples.array_libraries import BlockFunction, array_namespace, as_type, is_device_array, to_device_of
 
-__all__ = ["RowsKMeans"]
-
 
 @final
 @attrs.frozen

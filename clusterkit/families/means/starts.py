@@ -21,14 +21,6 @@ from clusterkit.numerics.threads import thread_pool
 from clusterkit.samples import FeatureSpace, KernelSpace, Space, distance_noise, kernel_noise, memory
 from clusterkit.samples.survey import draw_rows, draw_weighted
 
-__all__ = [
-    "KMeans",
-    "KMeansMapped",
-    "Seeded",
-    "drawn_by_distance",
-]
-
-
 DRAW_MARGIN = 1e-4
 """Share of a distance by which the triangle inequality must hold, so that no rounding error decides: far above the
 errors of float32, and so small that hardly more rows are compared."""

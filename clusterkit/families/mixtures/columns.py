@@ -15,8 +15,6 @@ from clusterkit.errors import InvalidData
 from clusterkit.samples import FeatureSpace, Space
 from clusterkit.samples.mixed_space import LevelPart, MixedColumns, MixedSpace, NumberPart
 
-__all__ = ["KINDS", "Columns", "mixed_columns"]
-
 KINDS = ("auto", "number", "category", "ordered")
 """What a column may be said to be."""
 

@@ -35,22 +35,6 @@ from clusterkit._typing import Array, Indices, Mask
 from clusterkit.families.mixtures.levels import multinomial_evidence
 from clusterkit.families.mixtures.mixed_table import MixedTable, PartitionSums
 
-__all__ = [
-    "COVARIATE",
-    "DEPENDENT",
-    "IRRELEVANT",
-    "MEAN_WEIGHT",
-    "Roles",
-    "Structure",
-    "completed_likelihood",
-    "levels_evidence",
-    "normal_evidence",
-    "number_scale",
-    "numbers_evidence",
-    "roles_of",
-    "shift_by_covariates",
-]
-
 Structure: TypeAlias = Literal["diag", "tied", "full"]
 """Form of the covariances of the numbers."""
 

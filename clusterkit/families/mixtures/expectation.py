@@ -33,8 +33,6 @@ from clusterkit.families.mixtures.mixed_table import MixedTable, products_within
 from clusterkit.numerics.pair_products import PairProducts
 from clusterkit.numerics.shapes import array
 
-__all__ = ["MixtureModel", "ModelSums", "expectation_maximisation", "maximise"]
-
 LOG_2PI = math.log(2.0 * math.pi)
 
 VARIANCE_ROWS = 3.0

@@ -27,8 +27,6 @@ import numpy as np
 from clusterkit._typing import Array, Indices
 from clusterkit.numerics.shapes import array
 
-__all__ = ["LevelForms", "multinomial_evidence"]
-
 PRIOR_COUNT = 0.5
 """Rows that the prior adds to each level and to each cluster: Jeffreys' prior of a multinomial, and of a rate."""
 

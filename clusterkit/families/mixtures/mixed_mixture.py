@@ -31,8 +31,6 @@ from clusterkit.samples.coding import Coded, Coding
 from clusterkit.samples.mixed_space import MixedColumns, MixedSpace, split_points
 from clusterkit.samples.transform import Transform
 
-__all__ = ["MixedMixture", "MixedPosteriors", "PreparedMixture", "restating_in_words"]
-
 BYTES_A_CELL = 48
 """Bytes that a row takes for each number and each level, with the tables of a pass."""
 

@@ -14,8 +14,6 @@ from clusterkit._typing import Array, Indices, Labels, Mask
 from clusterkit.families.mixtures.levels import LevelForms
 from clusterkit.numerics.pair_products import PairProducts
 
-__all__ = ["MixedTable", "PartitionSums", "products_within"]
-
 MOST_SHIFTING = 6
 """Largest number of levels of a category that may be a covariate: each level costs a coefficient for every number."""
 

@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 from clusterkit._jit import njit
 from clusterkit._typing import Array, Indices
 
-__all__ = ["posteriors"]
-
 
 @njit
 def posteriors(

@@ -4,11 +4,6 @@ from __future__ import annotations
 
 from clusterkit.contracts.providers import Recipe
 
-__all__ = [
-    "MIXTURE",
-]
-
-
 MIXTURE = Recipe(
     name="mixture",
     title="Gaussian mixture",

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from clusterkit.families.mixtures.mixed_table import MixedTable
     from clusterkit.samples.mixed_space import MixedColumns
 
-__all__ = ["LabelEvidence", "Relevant", "evidence_of", "roles_of"]
-
 
 @final
 @attrs.frozen

@@ -18,8 +18,6 @@ from clusterkit.families.mixtures.evidence import (
 from clusterkit.families.mixtures.mixed_table import MixedTable, PartitionSums
 from clusterkit.families.mixtures.search import MOST_COLUMNS, Solution, agreement
 
-__all__ = ["ROLES", "PartRoles", "roles_of_columns"]
-
 ROLES = ("cluster-dependent", "covariate", "redundant", "irrelevant")
 """Roles of columns, in the order in which that of a column follows from those of its parts."""
 

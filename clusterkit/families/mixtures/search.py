@@ -37,8 +37,6 @@ from clusterkit.numerics.lloyd import kmeans
 from clusterkit.numerics.threads import in_threads
 from clusterkit.samples.limits import Report, notify
 
-__all__ = ["COPY", "RESTATED", "Search", "Solution", "apart", "restated"]
-
 SHORT_ROUNDS, SHORT_STEPS = 3, 5
 """Rounds of each start, and EM steps between two choices of roles."""
 

@@ -23,13 +23,6 @@ from clusterkit.families.shared.links import sized_decision
 from clusterkit.samples.array_libraries import array_namespace, class_counts
 from clusterkit.samples.sums import Sums
 
-__all__ = [
-    "Band",
-    "rows_of",
-    "slack_problem",
-    "smallest",
-]
-
 
 def window(slack: float, task: Task, k: int) -> tuple[Sizes, Sizes]:
     """Lowest and highest size of each cluster in a window of width `slack` around the mean, or of weights.

@@ -30,14 +30,6 @@ from clusterkit.samples import Space
 from clusterkit.samples.array_libraries import array_namespace
 from clusterkit.samples.coding import Coding
 
-__all__ = [
-    "Argmax",
-    "BiasThreshold",
-    "Interval",
-    "MostProbable",
-    "Threshold",
-]
-
 
 @final
 @attrs.frozen

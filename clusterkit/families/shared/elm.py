@@ -29,8 +29,6 @@ from clusterkit.samples.array_libraries import (
 from clusterkit.samples.survey import draw_rows
 from clusterkit.samples.transform import product
 
-__all__ = ["Elm", "GaussianNodes", "RidgeNodes", "SigmoidNodes"]
-
 MEDIAN_ROWS = 2000
 """Number of random rows whose pairwise distances give the median; 2,000 rows are 2 million pairs, 32 MB."""
 VANISHED = 1e-300

@@ -12,8 +12,6 @@ from clusterkit._typing import Array, Counts, Indices, Sizes
 from clusterkit.contracts import BalanceDecision, Balancer, Costs, Task
 from clusterkit.errors import Infeasible
 
-__all__ = ["LinksBalancer", "sized_decision"]
-
 
 @final
 @attrs.frozen

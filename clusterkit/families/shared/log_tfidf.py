@@ -15,8 +15,6 @@ from clusterkit.numerics.shapes import array
 from clusterkit.numerics.sparse_rows import SparseRows
 from clusterkit.samples import FeatureSpace
 
-__all__ = ["LogTfIdf"]
-
 
 @final
 @attrs.frozen

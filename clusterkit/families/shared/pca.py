@@ -23,8 +23,6 @@ from clusterkit.samples.array_libraries import (
 )
 from clusterkit.samples.sums import SymmetricSum
 
-__all__ = ["Pca"]
-
 ITERATIVE_SHARE = 0.25
 """Largest r relative to min(n, d) for the iterative solver; for more components all axes are as fast to compute."""
 GRAM_COLUMNS = 2048

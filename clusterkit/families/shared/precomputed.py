@@ -13,8 +13,6 @@ from clusterkit.errors import InvalidData
 from clusterkit.samples import DistanceSpace, FeatureSpace, KernelSpace, Space
 from clusterkit.samples.kernels import MatrixKernel
 
-__all__ = ["Precomputed"]
-
 
 @final
 @attrs.frozen

@@ -14,8 +14,6 @@ from clusterkit.contracts.params import choice
 from clusterkit.samples import Space, sums
 from clusterkit.samples.array_libraries import BlockFunction
 
-__all__ = ["Random"]
-
 
 @final
 @attrs.frozen

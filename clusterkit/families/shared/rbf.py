@@ -17,8 +17,6 @@ from clusterkit.samples import FeatureSpace, KernelSpace, Space
 from clusterkit.samples.kernels import Gaussian
 from clusterkit.samples.transform import block_plan
 
-__all__ = ["Rbf"]
-
 SMALLEST_SIGMA = 1e-150
 """Widths below this are an error: their squares are near the smallest float64, so 1 / (2 sigma²) would overflow."""
 

@@ -30,16 +30,6 @@ from clusterkit.samples.sums import Sums
 from clusterkit.samples.survey import extremes
 from clusterkit.samples.transform import IdentityMap
 
-__all__ = [
-    "Affine",
-    "Identity",
-    "MinMax",
-    "Unit",
-    "UnitRows",
-    "ZScore",
-    "to_range",
-]
-
 
 @final
 @attrs.frozen(eq=False)

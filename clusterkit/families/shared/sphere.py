@@ -15,8 +15,6 @@ from clusterkit.samples import FeatureSpace
 from clusterkit.samples.array_libraries import BlockFunction
 from clusterkit.samples.survey import extremes
 
-__all__ = ["Sphere", "SpherePoints"]
-
 
 @final
 @attrs.frozen(eq=False)

@@ -38,20 +38,6 @@ from clusterkit.samples.array_libraries import (
 from clusterkit.samples.sums import RowsInOrder, Sums
 from clusterkit.samples.survey import uniforms_of
 
-__all__ = [
-    "Priced",
-    "Transport",
-    "are_many",
-    "cheapest_by_passes",
-    "limit_problem",
-    "limits",
-    "of_each",
-    "ranked",
-    "sizes_problem",
-    "weighted_limits",
-]
-
-
 SizeLike: TypeAlias = float | tuple[float, ...] | None
 """A bound of all sizes, one for each cluster, or none."""
 

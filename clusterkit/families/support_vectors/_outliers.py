@@ -24,8 +24,6 @@ from clusterkit.samples.array_libraries import BlockFunction, to_host
 from clusterkit.samples.kernels import left_with
 from clusterkit.samples.transform import Transform
 
-__all__ = ["MOST_POINTS", "OUTLIERS", "DomainPredictor", "domain_labeling", "outliers_resolved", "warn_of_equal_rows"]
-
 MOST_POINTS = 100_000
 """Largest number of points that a segment may be tested at: thousands of times the usual number, and still a small
 array for each thread."""

@@ -25,26 +25,6 @@ from clusterkit.contracts.outcomes import Ending, Status
 from clusterkit.numerics.gaussian_jit import CENTRES, FAST, distances_to, fast_exp
 from clusterkit.samples.kernels import EXPLICIT_SUMS, Gaussian
 
-__all__ = [
-    "BETA_ZERO",
-    "DONE",
-    "HARMONIC",
-    "LENGTH2",
-    "MAX_GRADIENT_CHECKS",
-    "MORE",
-    "STALLED",
-    "STATE_SIZE",
-    "STEPS",
-    "STEP_LENGTH2",
-    "GaussianSubproblem",
-    "Minimum",
-    "filled_in_order",
-    "sgd_steps",
-    "snapped_to_bounds",
-    "violation",
-]
-
-
 BETA_ZERO = 1e-12
 """Weights within this distance of a bound count as at the bound: four digits above the rounding of weights that sum to
 1."""

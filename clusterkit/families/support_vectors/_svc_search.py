@@ -25,25 +25,6 @@ from clusterkit.samples import KernelSpace, memory
 from clusterkit.samples.kernels import Gaussian
 from clusterkit.samples.limits import Report, metered, notify
 
-__all__ = [
-    "ALL_TRIED",
-    "DEFAULT_FRACTION",
-    "FRACTIONS",
-    "GridPartition",
-    "ReachabilityTree",
-    "ScoredPartition",
-    "SvcAutoChoice",
-    "SvcAutoSearch",
-    "SvcRuns",
-    "WidthRuns",
-    "adjusted_rand",
-    "best",
-    "gammas_of",
-    "lasts",
-    "least_size",
-]
-
-
 SAME = 0.95
 """Two partitions with at least this adjusted Rand index count as the same."""
 SEPARATION = 2.0

@@ -34,12 +34,6 @@ from clusterkit.numerics.sparse_rows import from_mean
 from clusterkit.samples.kernels import Gaussian
 from clusterkit.samples.limits import Report, notify, spend
 
-__all__ = [
-    "SET_SIZES",
-    "SetSizes",
-    "minimise_gaussian",
-]
-
 
 @final
 @attrs.frozen

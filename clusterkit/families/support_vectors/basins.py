@@ -31,14 +31,6 @@ from clusterkit.samples.array_libraries import BlockFunction, to_host
 from clusterkit.samples.kernels import left_with
 from clusterkit.samples.transform import Transform
 
-__all__ = [
-    "BASIN_OUTLIERS",
-    "BasinPredictor",
-    "Equilibrium",
-    "basin_labeling",
-]
-
-
 BASIN_OUTLIERS = ("basin", *OUTLIERS)
 """The treatments of samples outside the domain: those of all labelers, and "basin", like any other sample."""
 

@@ -25,8 +25,6 @@ from clusterkit.families.support_vectors.level_sets.neighbours import DistinctRo
 from clusterkit.samples import Space
 from clusterkit.samples.limits import metered
 
-__all__ = ["CompleteGraph"]
-
 
 @final
 @attrs.frozen

@@ -35,18 +35,6 @@ from clusterkit.numerics.selection import sample_rows
 from clusterkit.samples import KernelSpace, Space, memory
 from clusterkit.samples.limits import Report, notify
 
-__all__ = [
-    "FRACTIONS",
-    "Agreement",
-    "CandidateFit",
-    "CandidateGroup",
-    "CandidateRuns",
-    "EdSvc",
-    "EdSvcChoice",
-    "EdSvcSearch",
-    "ScoredCandidates",
-]
-
 
 @final
 @attrs.frozen

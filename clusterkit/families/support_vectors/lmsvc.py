@@ -21,8 +21,6 @@ from clusterkit.samples import KernelSpace, Space, memory
 from clusterkit.samples.coding import Coded
 from clusterkit.samples.kernels import Gaussian
 
-__all__ = ["Lmsvc"]
-
 MOST_WEIGHT = 1e100
 """Greatest C: its square and the squared counts of steps must stay finite."""
 

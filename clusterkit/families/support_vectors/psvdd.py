@@ -18,8 +18,6 @@ from clusterkit.samples import KernelSpace, Space
 from clusterkit.samples.coding import Coded
 from clusterkit.samples.kernels import Gaussian
 
-__all__ = ["Psvdd", "exponential", "inverse", "linear"]
-
 EQUAL_DISTANCES = 1e-9
 """Relative difference of distances up to which all samples count as equally far from the mean: rounding must not decide
 which samples are outliers."""

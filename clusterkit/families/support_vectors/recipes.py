@@ -4,16 +4,6 @@ from __future__ import annotations
 
 from clusterkit.contracts.providers import Recipe
 
-__all__ = [
-    "EDSVC",
-    "FSVC",
-    "PSVC",
-    "SGD_LMSVC",
-    "SGD_LMSVC_STRIP",
-    "SVC",
-]
-
-
 SVC = Recipe(
     name="svc",
     title="Support vector clustering with the complete graph",

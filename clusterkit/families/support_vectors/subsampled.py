@@ -18,8 +18,6 @@ from clusterkit.numerics.selection import sample_rows
 from clusterkit.samples import Space
 from clusterkit.samples.coding import Coded
 
-__all__ = ["Subsampled"]
-
 FEWEST_DRAWN = 2
 """Smallest number of samples drawn: a domain around a single sample has no extent."""
 

@@ -27,8 +27,6 @@ from clusterkit.families.support_vectors.svdd import Svdd
 from clusterkit.families.support_vectors.tuning import is_open
 from clusterkit.numerics.selection import sample_rows
 
-__all__ = ["SvcAuto"]
-
 INSTEAD: Mapping[str, tuple[str, ...]] = {"gamma": ("sigma", "sigma_fraction"), "nu": ("C",), "min_cluster_size": ()}
 """Parameters that the tuner decides, each with the parameters that decide it already if they are set."""
 

@@ -26,13 +26,6 @@ from clusterkit.samples.kernels import Gaussian
 if TYPE_CHECKING:
     from clusterkit.families.support_vectors._steps_jit import Minimum
 
-__all__ = [
-    "EnclosingSphere",
-    "GaussianDual",
-    "Svdd",
-    "gaussian_of",
-]
-
 
 def gaussian_of(space: KernelSpace, solver: str) -> Gaussian:
     """The kernel of a space; raises InvalidData, which names the solver, unless it is Gaussian."""

@@ -31,16 +31,6 @@ from clusterkit.numerics.distances import parting_bandwidth, repeats
 from clusterkit.numerics.selection import are_few
 from clusterkit.samples import Space
 
-__all__ = [
-    "FEW_POINTS",
-    "SMALLEST_PILE",
-    "Piles",
-    "is_open",
-    "search_space",
-    "warn_of_nothing",
-]
-
-
 STRAY = 0.01
 """Up to this fraction of the rows may lie elsewhere than at the points that have enough of them."""
 

@@ -41,17 +41,6 @@ from clusterkit.samples.transform import Transform
 if TYPE_CHECKING:
     from clusterkit.families.trees.hierarchy_jit import Condensed
 
-__all__ = [
-    "Cut",
-    "ExcessOfMass",
-    "Genie",
-    "LinkedTree",
-    "MassCut",
-    "NearestRow",
-    "Single",
-    "persistent_cuts",
-]
-
 ROUNDING = 1e-10
 """Part of the largest coordinate of the training rows below which mapped rows do not differ."""
 

@@ -24,21 +24,6 @@ from clusterkit._jit import inner, njit
 from clusterkit._typing import Array, Counts, Indices, Labels, Mask
 from clusterkit.numerics.structures_jit import find, join, roots
 
-__all__ = [
-    "Condensed",
-    "Extracted",
-    "Hierarchy",
-    "binary_hierarchy",
-    "components",
-    "condense",
-    "cut_off",
-    "excess_of_mass",
-    "genie",
-    "hierarchy",
-    "linked_forest",
-    "trunks",
-]
-
 
 class Hierarchy(NamedTuple):
     """Nodes 0..n-1 are the rows, and node n + i a merge at ``height[n + i]``; the last node is the root.

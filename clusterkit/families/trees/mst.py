@@ -20,8 +20,6 @@ from clusterkit.samples.transform import IdentityMap
 if TYPE_CHECKING:
     from clusterkit.numerics.spanning_trees.tree import SpanningTree
 
-__all__ = ["Mst"]
-
 
 def _edges(value: object) -> str | None:
     return None if value == "all" or params.is_count(value, 2) else "an integer >= 2 or 'all'"

@@ -4,14 +4,6 @@ from __future__ import annotations
 
 from clusterkit.contracts.providers import Recipe
 
-__all__ = [
-    "GENIE",
-    "HDBSCAN",
-    "MASS_CUT",
-    "SINGLE_LINKAGE",
-]
-
-
 MASS_CUT = Recipe(
     name="mass-cut",
     title="Mass cut of the tree of mutual reachability",

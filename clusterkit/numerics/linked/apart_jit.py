@@ -24,17 +24,6 @@ from clusterkit._jit import inner, njit
 from clusterkit._typing import Array, Indices, Labels, Mask
 from clusterkit.numerics.structures_jit import find
 
-__all__ = [
-    "BUDGET_OVER",
-    "IMPOSSIBLE",
-    "NOT_PROVEN",
-    "OPTIMAL",
-    "cheapest_apart",
-    "colouring",
-    "dense_core",
-    "neighbours_of",
-]
-
 OPTIMAL, NOT_PROVEN, IMPOSSIBLE, BUDGET_OVER = 0, 1, 2, 3
 """How the search of a component ends: with an optimum; with labels and a lower bound; with the proof that there are no
 labels; without labels, because the budget is over."""

@@ -32,15 +32,6 @@ import numpy as np
 
 from clusterkit._typing import Array, Indices, Labels, Sizes
 
-__all__ = [
-    "BUDGET",
-    "LinkedLabels",
-    "SizedLabels",
-    "SizedProblem",
-    "cheapest_labels",
-    "cheapest_sized",
-]
-
 ROUNDS = 3
 """Largest number of rounds of steps 2 and 3: prices change little after the second."""
 

@@ -7,8 +7,6 @@ import numpy as np
 from clusterkit._jit import inner, njit
 from clusterkit._typing import Array, Indices, Labels, Sizes
 
-__all__ = ["improve", "least_priced", "make_room", "move_into_bounds"]
-
 ROUNDING = 1e-9
 """Fraction of the bounds that is rounding of sums of weights."""
 

@@ -21,17 +21,6 @@ from clusterkit.numerics.spanning_trees import boruvka_jit as rounds
 from clusterkit.numerics.spanning_trees import kd_tree_jit as kd
 from clusterkit.numerics.spanning_trees.core_distances_jit import core_task, gathered_task
 
-__all__ = [
-    "Tasks",
-    "boruvka",
-    "boxes",
-    "build_tree",
-    "floors",
-    "pure_nodes",
-    "slabs",
-]
-
-
 ROOM = 1e-9
 """Relative margin for rounding in squared distances and their bounds: far above rounding errors, far below the
 differences of distances that matter."""

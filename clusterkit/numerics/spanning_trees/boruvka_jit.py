@@ -33,22 +33,6 @@ from clusterkit.numerics.spanning_trees.kd_tree_jit import (
 )
 from clusterkit.numerics.structures_jit import find, join
 
-__all__ = [
-    "MIXED",
-    "candidate_task",
-    "count_upto",
-    "kth_near",
-    "least_of",
-    "lightest_task",
-    "merge",
-    "need_task",
-    "renumber_task",
-    "row_candidates",
-    "search_task",
-    "smallest",
-]
-
-
 MIXED = -1
 """Component of a node whose rows are in several."""
 

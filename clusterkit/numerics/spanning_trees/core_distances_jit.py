@@ -32,9 +32,6 @@ from clusterkit.numerics.spanning_trees.kd_tree_jit import (
     work_arrays,
 )
 
-__all__ = ["core_task", "gathered_task"]
-
-
 FRESH = 16
 """Rows beyond k among which the k nearest are selected anew, which lowers the bound; half of k if that is more."""
 

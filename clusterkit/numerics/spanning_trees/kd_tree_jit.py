@@ -23,30 +23,6 @@ import numpy as np
 from clusterkit._jit import inner, njit
 from clusterkit._typing import Array, Counts, Indices, Mask
 
-__all__ = [
-    "DEPTH",
-    "FILTERED",
-    "TASKS",
-    "KdTree",
-    "Work",
-    "ball_task",
-    "between",
-    "edge_of",
-    "fill_task",
-    "leaf_squares",
-    "near_slots",
-    "next_leaf",
-    "point_bound",
-    "prepare_queries",
-    "reaching",
-    "select",
-    "split_task",
-    "squared",
-    "subtree_task",
-    "work_arrays",
-]
-
-
 FILTERED = 8
 """Number of columns from which leaves are float32: below, single precision saves less than the check of candidates in
 double precision costs."""

@@ -24,18 +24,6 @@ from clusterkit.numerics.spanning_trees.kd_tree_jit import (
     work_arrays,
 )
 
-__all__ = [
-    "EUCLIDEAN",
-    "PRECOMPUTED",
-    "SQUARED",
-    "core_squares",
-    "distance",
-    "prim",
-    "reach_task",
-    "reachability_tree",
-]
-
-
 LARGEST = float(np.finfo(np.float64).max)
 """A bound that no square exceeds."""
 

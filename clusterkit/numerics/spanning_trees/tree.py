@@ -15,19 +15,6 @@ import numpy as np
 from clusterkit._typing import Array, Counts, Indices, Rng
 from clusterkit.numerics.selection import distinct_rows
 
-__all__ = [
-    "SpanningTree",
-    "births",
-    "edge_masses",
-    "least_side",
-    "minimum_spanning_tree",
-    "nearest_by_reachability",
-    "nearest_first",
-    "tree_of_distances",
-    "tree_of_neighbours",
-]
-
-
 ALL_PAIRS = 512
 """Rows up to which Prim's algorithm looks at all pairs: about a millisecond, and nothing else has to be compiled."""
 

@@ -42,16 +42,6 @@ from clusterkit.tables.reading.frames import NA, NONE, as_level
 if TYPE_CHECKING:
     from clusterkit.tables.preparing.preparation import Preparation
 
-__all__ = [
-    "MOSTLY",
-    "SCALES",
-    "decide",
-    "mixed_marks",
-    "of_numbers_in",
-    "with_words",
-]
-
-
 SCALES = ("auto", "none", "zscore", "spread", "minmax")
 """Choices for the scaling of columns in different units."""
 

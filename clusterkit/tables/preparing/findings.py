@@ -31,19 +31,6 @@ from clusterkit.tables.reading.frames import Column
 if TYPE_CHECKING:
     from clusterkit.tables.preparing.preparation import FittedPreparation
 
-__all__ = [
-    "Finding",
-    "facts",
-    "filling",
-    "of_fit",
-    "of_numbers",
-    "of_plan",
-    "of_rows",
-    "paragraph",
-    "warn_of",
-    "warnings_of",
-]
-
 
 @final
 @attrs.frozen

@@ -29,8 +29,6 @@ from clusterkit.tables.preparing.plans import (
 )
 from clusterkit.tables.reading.frames import Column, columns_of
 
-__all__ = ["NewRows", "matched", "warn_of_blanks"]
-
 SHOWN = 5
 """Columns, rows or levels that a message names."""
 

@@ -15,8 +15,6 @@ from clusterkit.tables.preparing.plans import ColumnPlan, NumberColumn
 from clusterkit.tables.preparing.sums import ColumnSums
 from clusterkit.tables.reading.row_sample import RowSample
 
-__all__ = ["check_order", "paired", "places", "with_spheres", "write_points"]
-
 LATITUDE = re.compile(r"(^|[\W_])(lat|latitude|breitengrad)([\W_]|$)")
 """Names of latitudes, in lower case."""
 

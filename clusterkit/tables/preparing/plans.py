@@ -30,27 +30,6 @@ from clusterkit.tables.cells.readings import Reading, as_hours, as_levels, as_nu
 from clusterkit.tables.cells.times import CLOCKS
 from clusterkit.tables.reading.frames import NA, Column
 
-__all__ = [
-    "CLOCK",
-    "FLAG",
-    "GAP_CHOICES",
-    "HOURS",
-    "CategoryColumn",
-    "ColumnPlan",
-    "DateColumn",
-    "Donors",
-    "LeftOut",
-    "NumberColumn",
-    "Observer",
-    "can_be_gap",
-    "has_gaps",
-    "other_size",
-    "refuse_both_orders",
-    "refuse_none",
-    "size_of",
-    "value_features",
-]
-
 
 def refuse_none(reading: Reading, column: Column, what: str, unread: int) -> None:
     """Raise an error if not one filled cell can be read: the column is another one than that of the fit."""

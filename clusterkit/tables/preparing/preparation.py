@@ -26,8 +26,6 @@ from clusterkit.tables.reading.frames import Column, HoldsFrame, columns_of
 from clusterkit.tables.reading.row_sample import RowSample
 from clusterkit.tables.reading.table import of_total_row
 
-__all__ = ["BlockSums", "FittedPreparation", "Preparation"]
-
 NA_CHOICES = ("auto", "level", "gap")
 """Choices for texts such as NA."""
 

@@ -15,8 +15,6 @@ from clusterkit.tables.preparing.plans import CategoryColumn, ColumnPlan, DateCo
 from clusterkit.tables.reading.frames import Column
 from clusterkit.tables.reading.row_sample import RowSample
 
-__all__ = ["RepeatedColumns", "as_option", "of_redundant_columns"]
-
 
 class RepeatedColumns(TableWarning):
     """Columns say the same; a mixture, which has no distances, makes all but one of them redundant by itself."""

@@ -21,8 +21,6 @@ from clusterkit.tables.cells.text_counts import add, add_by_mark, on_circles
 from clusterkit.tables.cells.times import ClockSums
 from clusterkit.tables.reading.frames import Column
 
-__all__ = ["MOST_LEVELS", "ColumnSums", "TableSums"]
-
 MOST_LEVELS = 10_000
 """Distinct texts of a column up to which each is counted; with more it is no category."""
 

@@ -22,12 +22,6 @@ from clusterkit.testing.compare import same_bits
 from clusterkit.testing.law import Law, law
 from clusterkit.testing.strategies import VIEWS, Case, cases, scores, views
 
-__all__ = [
-    "LAWS",
-    "PARTITIONER_LAWS",
-]
-
-
 LAWS: list[Law] = []
 """The laws of every balancer, in the order in which they stand below; filled by the decorator `law`."""
 

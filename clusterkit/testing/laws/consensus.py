@@ -13,8 +13,6 @@ from clusterkit.fitting.ensembles import combine
 from clusterkit.testing.compare import same_bits
 from clusterkit.testing.law import Law, law
 
-__all__ = ["LAWS", "clear", "ensembles"]
-
 LAWS: list[Law] = []
 """The laws of every consensus, in the order in which they stand below; filled by the decorator `law`."""
 

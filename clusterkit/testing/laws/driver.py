@@ -24,13 +24,6 @@ from clusterkit.testing.compare import same_bits
 from clusterkit.testing.law import Law, law
 from clusterkit.testing.strategies import Case, cases
 
-__all__ = [
-    "LAWS",
-    "TUNER_LAWS",
-    "compositions_to_tune",
-]
-
-
 LAWS: list[Law] = []
 """The laws of every driver, in the order in which they stand below; filled by the decorator `law`."""
 

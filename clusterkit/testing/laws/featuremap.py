@@ -16,8 +16,6 @@ from clusterkit.testing.compare import close, copies, same_bits, small_blocks
 from clusterkit.testing.law import Law, law
 from clusterkit.testing.strategies import Case, cases
 
-__all__ = ["LAWS"]
-
 LAWS: list[Law] = []
 """The laws of every feature map, in the order in which they stand below; filled by the decorator `law`."""
 

@@ -39,13 +39,6 @@ from clusterkit.testing.compare import copies, same_bits
 from clusterkit.testing.law import Law, law
 from clusterkit.testing.strategies import Case, cases, scores
 
-__all__ = [
-    "CODEC_LAWS",
-    "LAWS",
-    "clusters",
-]
-
-
 LAWS: list[Law] = []
 """The laws of every labeler, in the order in which they stand below; filled by the decorator `law`."""
 

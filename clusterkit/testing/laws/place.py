@@ -53,17 +53,6 @@ from clusterkit.testing.law import Law, law
 from clusterkit.testing.laws.solver import FEATURES
 from clusterkit.testing.strategies import VIEWS, Case, cases
 
-__all__ = [
-    "ARRAY_CODEC_LAWS",
-    "ARRAY_MAP_LAWS",
-    "ARRAY_START_LAWS",
-    "BALANCER_LAWS",
-    "MAP_LAWS",
-    "START_LAWS",
-    "fitted_map",
-]
-
-
 MAP_LAWS: list[Law] = []
 """Laws of feature maps that read the samples by passes."""
 

@@ -43,18 +43,6 @@ from clusterkit.testing.compare import DEVICE, close, copies, installed, numbers
 from clusterkit.testing.law import Law, Source, law
 from clusterkit.testing.strategies import VIEWS, Case, cases, views
 
-__all__ = [
-    "FEATURES",
-    "LAWS",
-    "MOST_BYTES",
-    "PASS_LAWS",
-    "bound_by_passes",
-    "codebook",
-    "cut_space",
-    "scores_on",
-]
-
-
 LAWS: list[Law] = []
 """The laws of every solver, in the order in which they stand below; filled by the decorator `law`."""
 

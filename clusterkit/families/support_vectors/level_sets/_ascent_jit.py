@@ -58,27 +58,6 @@ from clusterkit.numerics.gaussian_jit import (
     product,
 )
 
-__all__ = [
-    "NO_BALL",
-    "UNFINISHED",
-    "Ascents",
-    "BallArrays",
-    "BallWorkspace",
-    "SumArrays",
-    "ball_workspace",
-    "centre_shares",
-    "climb",
-    "expansion",
-    "is_inside",
-    "is_outside",
-    "largest_eigenvalue",
-    "limit_ball_radius",
-    "step",
-    "third_derivative",
-    "value_terms",
-]
-
-
 NO_BALL, UNFINISHED = -1, -2
 """Ends of an ascent other than a ball: a step of at most the tolerance, or the largest number of steps."""
 

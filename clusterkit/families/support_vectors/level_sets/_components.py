@@ -45,8 +45,6 @@ from clusterkit.numerics.structures_jit import roots
 from clusterkit.samples.kernels import Gaussian
 from clusterkit.samples.limits import Report, notify, spend
 
-__all__ = ["Components", "Contour"]
-
 NEIGHBOURS = 8
 """Neighbours of each point that are tried first: they join most of a cluster, and a search is up to 31 times as fast
 (Abalone); more of them join few points more."""

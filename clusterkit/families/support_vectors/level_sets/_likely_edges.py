@@ -20,14 +20,6 @@ from clusterkit.numerics.distances import squared_distances
 from clusterkit.numerics.sparse_rows import from_mean
 from clusterkit.samples.limits import spend
 
-__all__ = [
-    "Grouping",
-    "cover",
-    "grouping_of",
-    "pairs_not_rejected",
-    "single_link",
-]
-
 
 class Grouping(NamedTuple):
     """The components of a search at some moment.

@@ -26,18 +26,6 @@ from clusterkit.families.support_vectors.level_sets._segments_jit import stretch
 from clusterkit.numerics.gaussian_jit import FAST, fast_exp
 from clusterkit.numerics.structures_jit import find, join
 
-__all__ = [
-    "LEFT_OUT",
-    "Lists",
-    "RunArrays",
-    "foreign_edges",
-    "inside_rows",
-    "join_candidates",
-    "nearest_of_groups",
-    "scaled_distances",
-]
-
-
 LEFT_OUT = 1e-4
 """Bound of the terms left out of a sum, relative to the level: a segment this near the level may be decided wrongly."""
 CLOSE = 3e-5

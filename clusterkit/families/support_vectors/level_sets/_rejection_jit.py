@@ -36,16 +36,6 @@ from clusterkit.numerics.gaussian_jit import near_sum
 from clusterkit.numerics.structures_jit import find, join
 from clusterkit.numerics.threads import over_rows
 
-__all__ = [
-    "DIMENSIONS",
-    "CellArrays",
-    "CellMap",
-    "reject_pairs",
-    "reject_pairs_mapped",
-    "sample_order",
-]
-
-
 DIMENSIONS = (2, 3)
 """Dimensions with a map: in more of them fine cells are too many."""
 OUTSIDE, INSIDE, UNDECIDED = 0, 1, 2

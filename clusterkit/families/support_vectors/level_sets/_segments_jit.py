@@ -25,21 +25,6 @@ from clusterkit._typing import Array, Indices
 from clusterkit.numerics.gaussian_jit import FAST, SIZE, block_terms, fast_exp, near_blocks, near_sum
 from clusterkit.numerics.structures_jit import find, join
 
-__all__ = [
-    "CentreDistances",
-    "ContourArrays",
-    "PointArrays",
-    "SegmentWorkspace",
-    "connected",
-    "first_outside",
-    "join_edges",
-    "join_edges_by_distances",
-    "segment_sum",
-    "segment_workspace",
-    "stretch",
-]
-
-
 SQRT2 = math.sqrt(2.0)
 """The frequency in Sturm's comparison."""
 SHORTER = 1.0 - 1e-9

@@ -17,8 +17,6 @@ from clusterkit._typing import Array, Indices, Mask
 from clusterkit.numerics.structures_jit import number_sets
 from clusterkit.numerics.threads import over_rows
 
-__all__ = ["BoxArrays", "ComponentTree", "TreeArrays"]
-
 
 class TreeArrays(NamedTuple):
     """The nodes of a `ComponentTree` for compiled functions, with the shapes given there."""

@@ -39,9 +39,6 @@ from clusterkit.numerics.threads import over_rows
 from clusterkit.samples.kernels import Gaussian
 from clusterkit.samples.limits import spend
 
-__all__ = ["CandidateLabels"]
-
-
 SMALLEST_LEVEL = 1e-25
 """Lowest level, relative to the sum of the weights: terms that matter there must not underflow in single precision. A
 domain that a solver makes of n rows has a level near 1 / n or above."""

@@ -22,15 +22,6 @@ from clusterkit.samples.array_libraries import as_type, is_device_array, to_host
 from clusterkit.samples.kernels import Centres, pair_chunks, rows_at
 from clusterkit.samples.transform import block_plan
 
-__all__ = [
-    "DistinctRows",
-    "nearest_edges",
-    "nearest_label",
-    "nearest_of_block",
-    "nearest_rows",
-]
-
-
 TREE_DIMENSIONS = 10
 """Number of attributes up to which a k-d tree is faster than the distances of all pairs."""
 TIE = 1e-9

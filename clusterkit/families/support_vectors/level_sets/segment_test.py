@@ -24,16 +24,6 @@ from clusterkit.samples.kernels import Gaussian
 from clusterkit.samples.limits import Report, notify, spend
 from clusterkit.samples.transform import block_plan
 
-__all__ = [
-    "FIRST_BATCH",
-    "LARGEST_BATCH",
-    "ComponentSearch",
-    "SegmentTest",
-    "fractions",
-    "is_positive_gaussian",
-    "segment_test",
-]
-
 FIRST_BATCH, LARGEST_BATCH = 8, 4096
 """Segments tested at a time: a batch starts small, because a hit ends the search, and doubles up to the limit."""
 SMALLEST_LEVEL = 1e-100
