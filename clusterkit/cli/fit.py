@@ -57,7 +57,7 @@ def is_large(data: str) -> bool:
             return False
         from clusterkit.tables.reading.opening import NpyRows
 
-        rows = NpyRows(data)
+        rows = NpyRows.of(data)
         return 8 * rows.n * rows.d > allowed
     if path.suffix.lower() not in (".parquet", ".pq"):
         with path.open("rb") as file:
@@ -114,7 +114,7 @@ def rows_of(data: str, options: TableOptions) -> Rows:
     if path.suffix.lower() == ".npy":
         if options.columns or options.drop:
             raise BadInput(f"{data} is too large to be read at once, and its columns have no names to choose from")
-        return NpyRows(data)
+        return NpyRows.of(data)
     try:
         return _parquet(data, options) if path.suffix.lower() in (".parquet", ".pq") else _spooled(data, options)
     except NotNumeric as error:

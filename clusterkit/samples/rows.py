@@ -81,7 +81,6 @@ class Sliceable(Protocol):
         """Neighbouring rows."""
 
 
-@final
 @attrs.frozen(eq=False)
 class SlicedRows:
     """Rows of any object that has a shape, a type, and slices: an array, a memory map, a dataset of h5py or of zarr.

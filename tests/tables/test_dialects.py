@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import warnings
 
-import attrs
 import numpy as np
 import pytest
 
@@ -15,7 +14,7 @@ import clusterkit
 from clusterkit import recipe
 from clusterkit.estimators.preparing import fit_prepared
 from clusterkit.profiles.raw_table import RawTable
-from clusterkit.tables import Preparation, TableError, TableWarning, columns_of, read_table
+from clusterkit.tables import Preparation, TableError, TableWarning, read_table
 from clusterkit.tables.cells import parsing
 from clusterkit.tables.reading.chunks import table_chunks
 
@@ -141,10 +140,6 @@ class TestOpenNumbers:
         fitted = Preparation(scale="none").fit({"rev": VALUES})
         with pytest.warns(TableWarning, match=self.MESSAGE):
             fitted.transform(table(columns))
-
-    def test_frames_tell_it(self, columns):
-        with pytest.warns(TableWarning, match=self.MESSAGE):
-            Preparation().fit({name: texts(*its) for name, its in columns.items()})
 
     def test_plain_numbers_tell_it(self, columns, tmp_path):
         """As rows that are read block by block are."""
@@ -299,12 +294,6 @@ class TestLabels:
 
     def test_alone_they_are_used(self):
         assert Preparation().fit({"label": np.arange(36) % 3}).used == ("label",)
-
-
-def test_a_column_knows_its_row():
-    [column] = columns_of({"a": np.zeros(3)})
-    assert column.row(0) == "row 1"
-    assert attrs.evolve(column, offset=100).row(1) == "row 102"
 
 
 @pytest.mark.parametrize("before", ["", "\n\n", '"a title"\n\n', "sep=,\n"])

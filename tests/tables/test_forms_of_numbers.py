@@ -100,10 +100,6 @@ class TestMarksThatDiffer:
 
 
 class TestApostrophesAroundCells:
-    def test_names_may_stand_without_them(self, tmp_path):
-        (tmp_path / "t.csv").write_text("a;b\n'0,5';2\n'1,5';3\n")
-        assert read_table(tmp_path / "t.csv").numbers().tolist() == [[0.5, 2.0], [1.5, 3.0]]
-
     def test_numbers_and_words_with_the_delimiter(self, tmp_path):
         path = tmp_path / "t.csv"
         path.write_text("'a','b, c'\n'0.5','x, y'\n'1.5','it is'\n")

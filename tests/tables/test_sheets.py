@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from clusterkit.tables import TableError, TableWarning, read_table
-from clusterkit.tables.reading.chunks import table_chunks
 from clusterkit.tables.reading.grids import Grid
 
 openpyxl = pytest.importorskip("openpyxl", reason="Excel needs the extra 'tables'")
@@ -67,17 +66,6 @@ class TestTwoRowsOfNames:
         table = read_table(saved(tmp_path / "u.xlsx", [["sales"], *rows[1:]]))
         assert (table.names, table.notes) == (("g", "a", "b"), ("1 row before the table left out",))
 
-    def test_text_too_whole_and_in_pieces(self, tmp_path):
-        text = "\n".join(",".join("" if cell is None else str(cell) for cell in row) for row in TWO_ROWS)
-        (tmp_path / "t.csv").write_text(text)
-        with pytest.warns(TableWarning, match="the first two rows"):
-            table = read_table(tmp_path / "t.csv")
-        with pytest.warns(TableWarning, match="the first two rows"):
-            pieces = list(table_chunks(str(tmp_path / "t.csv"), rows=5))
-        assert table.names == pieces[0].names == NAMES
-        assert [table.n_rows, *(piece.n_rows for piece in pieces)] == [8, 5, 3]
-        assert table.line_of(0) == "row 1 (line 3)"
-
     def test_units_below_names(self):
         with pytest.warns(TableWarning, match="the first two rows"):
             assert read_table(io.BytesIO(b"size,age\ncm,years\n180,31\n170,45\n")).names == ("size cm", "age years")
@@ -120,25 +108,23 @@ class TestHiddenParts:
     """Rows and columns that a person does not see: 45 of 60 rows, 2 of 3 columns."""
 
     @staticmethod
-    def path(tmp_path, *, by_filter=False):
+    def path(tmp_path, *hidden_rows, **size):
         book = openpyxl.Workbook()
         sheet = book.active
         for row in [["length", "width", "old"], *([i / 4, -i / 8, i % 7 + 0.5] for i in range(60))]:
             sheet.append(row)
-        for i in range(0, 60, 4):
-            sheet.row_dimensions[i + 2].hidden = True
-        sheet.column_dimensions["C"].hidden = True
-        if by_filter:
-            sheet.auto_filter.ref = "A1:C61"
-            sheet.auto_filter.add_filter_column(0, ["1"])
+        for i in (*hidden_rows, *range(2, 62, 4)):
+            sheet.row_dimensions[i].hidden, sheet.row_dimensions[i].height = not size, size.get("height")
+        sheet.column_dimensions["C"].hidden, sheet.column_dimensions["C"].width = not size, size.get("width", 13)
         book.save(tmp_path / "t.xlsx")
         return tmp_path / "t.xlsx"
 
-    @pytest.mark.parametrize("by_filter", [False, True])
-    def test_they_are_read_and_told_with_the_option_that_leaves_them_out(self, tmp_path, by_filter):
-        sentence = r"15 rows and 1 column \('old'\) are hidden in the sheet.*--hidden drop \(hidden='drop' in Python\)"
+    @pytest.mark.parametrize("size", [{}, {"height": 0.2, "width": 0.2}])
+    @pytest.mark.parametrize(("rows", "words"), [((), "15 rows"), ((1,), "16 rows, with names,")])
+    def test_they_are_read_and_told_with_the_option_that_leaves_them_out(self, tmp_path, rows, words, size):
+        sentence = rf"{words} and 1 column \('old'\) are hidden in the sheet.*--hidden drop \(hidden='drop' in Python\)"
         with pytest.warns(TableWarning, match=sentence):
-            assert read_table(self.path(tmp_path, by_filter=by_filter)).n_rows == 60
+            assert read_table(self.path(tmp_path, *rows, **size)).n_rows == 60
 
     def test_they_can_be_left_out(self, tmp_path, recwarn):
         table = read_table(self.path(tmp_path), hidden="drop")

@@ -10,6 +10,7 @@ import openpyxl
 import pytest
 
 from clusterkit.tables import Preparation, TableWarning, read_table
+from clusterkit.tables.reading.chunks import table_chunks
 
 RNG = np.random.default_rng(0)
 NAMES = [f"shop {i}" for i in range(30)]
@@ -63,19 +64,34 @@ def test_a_table_in_blocks():
         Preparation().fit_blocks(blocks)
 
 
-@pytest.mark.parametrize("ending", ["csv", "xlsx"])
-def test_names_that_come_again_are_no_row(tmp_path, ending):
-    """Files are put together with their headers."""
-    lines = [["size", "kind"], *[[str(i), "ab"[i % 2]] for i in range(12)], ["size", "kind"], ["3", "a"]]
-    path = tmp_path / f"t.{ending}"
-    if ending == "csv":
-        path.write_text("\n".join(map(",".join, lines)))
-    else:
+@pytest.mark.parametrize("rows_of_names", [[["size", "kind"]], [["m", ""], ["size", "kind"]]])
+@pytest.mark.parametrize("ending", ["csv", "pieces", "xlsx"])
+def test_names_that_come_again_are_no_row(tmp_path, ending, rows_of_names):
+    """Files are put together with their headers, in quotes or not."""
+    body = [[f"{i}.5", "ab"[i % 2]] for i in range(12)]
+    lines = [*rows_of_names, *body, *rows_of_names, ["3", "a"]]
+    path = tmp_path / f"t.{'xlsx' if ending == 'xlsx' else 'csv'}"
+    if ending == "xlsx":
         book = openpyxl.Workbook()
         for line in lines:
-            book.active.append(line)
+            book.active.append([float(cell) if cell[:1].isdigit() else cell for cell in line])
         book.save(path)
-    with pytest.warns(TableWarning, match=f"come again, in {'line' if ending == 'csv' else 'row'} 14; left out"):
-        table = read_table(path)
-    assert (table.n_rows, table.cells()[-1]) == (13, ["3", "a"])
-    assert "15" in table.line_of(12)
+    else:
+        head, tail = ("\n".join(map(",".join, part)) for part in (lines[:-2], lines[-2:]))
+        mark = "\ufeff" * (len(rows_of_names) == 1)
+        path.write_text(f'{head}\n{mark}"size", {tail.removeprefix("size,")}', encoding="utf-8")
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        tables = list(table_chunks(str(path), rows=5)) if ending == "pieces" else [read_table(path)]
+    line = 12 + len(rows_of_names) + 1
+    where = f"in {'row' if ending == 'xlsx' else 'line'} {', '.join(map(str, range(line, line + len(rows_of_names))))};"
+    assert sum(where in str(one.message) for one in caught) == 1
+    assert [float(row[0]) for table in tables for row in table.cells()] == [*(i + 0.5 for i in range(12)), 3.0]
+    assert {table.columns()[0].kind for table in tables} == {"number"}
+    names = ("size", "kind") if len(rows_of_names) == 1 else ("m size", "m kind")
+    assert {table.names for table in tables} == {names}
+    assert tables[-1].line_of(0).startswith("row 11" if ending == "pieces" else "row 1 ")
+
+
+def test_a_row_like_names_that_a_user_chose_is_data():
+    assert read_table(io.BytesIO(b"0,1\n" * 9), header=True).n_rows == 8

@@ -513,7 +513,6 @@ def _of_texts(column: ColumnSums, keep: bool) -> ColumnPlan:
             if reason:
                 return LeftOut(column.name, reason, kind=kind)
     return plan
-    return plan
 
 
 def _number_unless_id(column: ColumnSums, mark: str, numbers: Moments, keep: bool) -> ColumnPlan:

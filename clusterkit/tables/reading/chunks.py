@@ -15,9 +15,9 @@ from clusterkit.errors import TableError, need
 from clusterkit.tables.cells.column_names import shared_names, unique
 from clusterkit.tables.cells.parsing import order_of
 from clusterkit.tables.reading import unpacking
-from clusterkit.tables.reading.delimited import Form, form_of, pandas_options
+from clusterkit.tables.reading.delimited import Form, NamedOnce, form_of, pandas_options
 from clusterkit.tables.reading.files import table_of_arrays
-from clusterkit.tables.reading.headers import tell_of_first_row
+from clusterkit.tables.reading.headers import tell_of_first_row, tell_of_repeats
 from clusterkit.tables.reading.table import Table
 
 __all__ = ["CHUNK_ROWS", "TEXT_ENDINGS", "TextReading", "lines_of", "table_chunks", "text_form"]
@@ -119,7 +119,7 @@ def _of_text(path: str, form: Form, encoding: str, rows: int) -> Iterator[Table]
     try:
         with (
             open(path, encoding=encoding) as file,
-            pandas.read_csv(file, chunksize=rows, **options) as pieces,
+            pandas.read_csv(once := NamedOnce(file, form), chunksize=rows, **options) as pieces,
         ):
             while True:
                 with warnings.catch_warnings():  # for this piece only, not while the caller works on it
@@ -127,28 +127,15 @@ def _of_text(path: str, form: Form, encoding: str, rows: int) -> Iterator[Table]
                     warnings.simplefilter("ignore", pandas.errors.DtypeWarning)
                     frame = next(pieces, None)
                 if frame is None:
+                    tell_of_repeats(path, once.places, "line")
                     return
                 frame.columns = form.names
-                names = tuple(form.names)
-                yield Table(
-                    path, frame, names, form.named, (), form.decimal, _Place(start), shared=form.shared,
-                    decimal_marks=form.decimal_marks, orders=form.orders, offset=start,
-                )  # fmt: skip
+                yield form.table(frame, start)
                 start += len(frame)
     except (pandas.errors.ParserError, pandas.errors.ParserWarning, pandas.errors.EmptyDataError) as error:
         raise TableError(f"{path} is no table: {error}") from None
     except UnicodeError as error:
         raise TableError(f"{path} is no text in {encoding}: {error}") from None
-
-
-class _Place:
-    """Names a row of a piece by its number in the file."""
-
-    def __init__(self, start: int) -> None:
-        self.start = start
-
-    def __call__(self, row: int) -> str:
-        return f"row {self.start + row + 1}"
 
 
 def _of_parquet(path: str, rows: int | None, decimal: str | None, order: str | None) -> Iterator[Table]:
@@ -162,7 +149,6 @@ def _of_parquet(path: str, rows: int | None, decimal: str | None, order: str | N
             table = pyarrow.Table.from_batches([batch]).rename_columns(names)
             orders = dict.fromkeys(names, order) if order else {}
             yield Table(
-                path, table, tuple(names), decimal=decimal, line_of=_Place(start), shared=shared, orders=orders,
-                offset=start,
+                path, table, tuple(names), decimal=decimal, shared=shared, orders=orders, offset=start,
             )  # fmt: skip
             start += batch.num_rows

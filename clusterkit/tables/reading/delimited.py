@@ -11,10 +11,10 @@ import io
 import re
 import warnings
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TextIO, cast
 
 import attrs
 import numpy as np
@@ -28,7 +28,9 @@ from clusterkit.tables.reading.headers import (
     PREVIEW,
     FirstRow,
     first_row,
+    is_again,
     is_value,
+    may_repeat,
     tell_of_first_row,
     tell_of_repeats,
 )
@@ -38,7 +40,7 @@ if TYPE_CHECKING:
     import pandas
     from numpy.typing import NDArray
 
-__all__ = ["Form", "form_of", "pandas_options", "read_delimited"]
+__all__ = ["Form", "NamedOnce", "form_of", "pandas_options", "read_delimited"]
 
 SAMPLE = 1000
 """Number of rows from which codes and the mark before decimals are detected."""
@@ -57,6 +59,9 @@ MARKS = frozenset(",;\t|")
 
 FEWEST_EQUAL = 0.8
 """Share of rows that a delimiter must cut into the same number of cells."""
+
+AT_ONCE = 2**20
+"""Characters in which names that come again are looked for at once."""
 
 LONGEST_NAME = 80
 """Characters of a column name that the error about a table without rows shows."""
@@ -96,6 +101,8 @@ class Form:
         Columns of words, in which NA may be one.
     quote : {'"', "'"}
         Around cells.
+    header : sequence of list of str
+        Rows of names, which are left out where they come again.
     notice : str
         Notice to the user about the first row.
     """
@@ -115,11 +122,19 @@ class Form:
     words: list[int] = attrs.field(factory=list)
     notice: str = ""
     quote: str = '"'
+    header: Sequence[Sequence[str]] = ()
 
     @property
     def as_text(self) -> list[int] | None:
         """Columns that are read as texts; None: all."""
         return None if self.decimal == "," else self.texts
+
+    def table(self, frame: object, offset: int | None = None) -> Table:
+        """The table of a data frame with the cells of the text, or of a piece of it after so many rows."""
+        return Table(
+            self.title, frame, tuple(self.names), self.named, decimal=self.decimal, shared=self.shared,
+            decimal_marks=self.decimal_marks, orders={} if offset is None else self.orders, offset=offset,
+        )  # fmt: skip
 
 
 def read_delimited(
@@ -149,24 +164,13 @@ def read_delimited(
     """
     form = form_of(text, title, delimiter, header, decimal)
     tell_of_first_row(form.notice)
-    *above, below = text.split("\n", form.skip)
-    # a search of the text costs nothing beside its lines, which few texts need
-    if form.named and len(form.names) > 1 and above[-1] in below:
-        lines = below.split("\n")
-        again = [i for i, line in enumerate(lines) if line == above[-1]]
-        tell_of_repeats(title, [form.skip + i + 1 for i in again], "line")
-        if again:
-            for i in again:
-                lines[i] = ""  # a blank line is no row, and the others keep their numbers
-            text = "\n".join([*above, *lines])
-            form = form_of(text, title, delimiter, header, decimal)
+    once = NamedOnce(io.StringIO(text), form)
+    text = "".join(iter(lambda: once.read(AT_ONCE), ""))
+    tell_of_repeats(title, once.places, "line")
     reader = _CellReader(text, form)
     if form.lead:
         notes = (*notes, f"{counted(form.lead, 'line')} before the table left out")
-    return Table(
-        title, reader.frame(form.as_text), tuple(form.names), form.named, notes, form.decimal, reader.place,
-        reader.cells, shared=form.shared, decimal_marks=form.decimal_marks,
-    )  # fmt: skip
+    return attrs.evolve(form.table(reader.frame()), notes=notes, line_of=reader.place, raw=reader.cells)
 
 
 def form_of(text: str, title: str, delimiter: str | None, header: bool | None, decimal: str | None) -> Form:
@@ -190,7 +194,8 @@ def form_of(text: str, title: str, delimiter: str | None, header: bool | None, d
     named, head = first.named, first.rows
     titles = list(first.names) or preview[0]
     names = unique(titles) if named else numbered(len(titles))
-    body = [row for _, row in sample[head:]]
+    rows_of_names = may_repeat([row for _, row in sample[:head]], chosen=bool(header))
+    body = [row for _, row in sample[head:] if not is_again(row, rows_of_names)]
     if not body:
         shown = ", ".join(name[:LONGEST_NAME] for name in names[:NAMES_SHOWN])
         raise TableError(f"{title} has no row of data, only the names {shown}")
@@ -215,7 +220,41 @@ def form_of(text: str, title: str, delimiter: str | None, header: bool | None, d
         {names[j]: its for j, its in decimal_marks.items()}, {name: order for name, order in orders.items() if order},
         lead - bool(separator_line), _records(text, sep, sample[max(head - 1, 0)][0], quote) - (not named),
         word_columns(body, len(names), is_value), first.notice and f"{title}: {first.notice}", quote,
+        rows_of_names,
     )  # fmt: skip
+
+
+class NamedOnce:
+    """A file of text with blank lines in place of those that have the names of the columns again.
+
+    A blank line is no row, and the others keep their numbers.
+
+    Parameters
+    ----------
+    file : text file
+    form : Form
+    """
+
+    def __init__(self, file: TextIO, form: Form) -> None:
+        self.file, self.form, self.line = file, form, 1
+        self.places: list[int] = []
+
+    def read(self, size: int) -> str:
+        """The next lines, of about so many characters; "" at the end."""
+        block = self.file.read(size) + self.file.readline()
+        lines = block.split("\n")
+        signs = [max(row, key=len) for row in self.form.header]
+        # a search of the block costs little beside its lines, which few texts need
+        for i, line in enumerate(lines if any(sign in block for sign in signs) else (), self.line):
+            if i <= self.form.skip or not any(sign in line for sign in signs):
+                continue
+            # files that are put together may have a mark at their beginning
+            rows = _rows(line.removeprefix("\ufeff"), self.form.sep, quote=self.form.quote)
+            if any(is_again(row, self.form.header) for _, row in rows):
+                lines[i - self.line] = ""
+                self.places.append(i)
+        self.line += len(lines) - 1
+        return "\n".join(lines)
 
 
 def _lead(rows: list[list[str]]) -> int:
@@ -278,15 +317,15 @@ class _CellReader:
         self.source = io.StringIO(text.rstrip("\n") + "\n" if len(form.names) == 1 else text)
         self.title, self.sep, self.names, self.skip = form.title, form.sep, form.names, form.skip
 
-    def frame(self, as_text: list[int] | None) -> pandas.DataFrame | dict[str, NDArray[np.float64]]:
-        """The cells by pandas; the columns `as_text`, or all if it is None, stay texts.
+    def frame(self) -> pandas.DataFrame | dict[str, NDArray[np.float64]]:
+        """The cells by pandas; the columns `Form.as_text`, or all if it is None, stay texts.
 
         Without pandas a table of plain numbers is read by numpy.
         """
         try:
             import pandas
         except ImportError:
-            return self._plain_numbers(as_text)
+            return self._plain_numbers()
         single = len(self.names) == 1
         try:
             with warnings.catch_warnings():
@@ -304,10 +343,10 @@ class _CellReader:
         frame.columns = self.names
         return frame
 
-    def _plain_numbers(self, as_text: list[int] | None) -> dict[str, NDArray[np.float64]]:
+    def _plain_numbers(self) -> dict[str, NDArray[np.float64]]:
         blank = None if self.sep == " " else self.sep
         try:
-            if as_text is None or as_text:
+            if self.form.as_text != []:
                 raise ValueError("not plain")
             rows = np.loadtxt(
                 self.source, delimiter=blank, quotechar=self.form.quote, comments=None, skiprows=self.skip, ndmin=2

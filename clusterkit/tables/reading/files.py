@@ -119,13 +119,13 @@ def _table(
     decimal: str | None, sheet: str | int, hidden: str,
 ) -> Table:  # fmt: skip
     """The table of a file, by its ending."""
-    if not isinstance(source, str | os.PathLike):
-        return _text(source, STREAM, delimiter, header, encoding, decimal)
-    title = os.fspath(source)
-    if not os.path.exists(title):
+    title = os.fspath(source) if isinstance(source, str | os.PathLike) else STREAM
+    if title is not STREAM and not os.path.exists(title):
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), title)
-    if Path(without_compression(title)).suffix in TEXT:
-        return _text(title, title, delimiter, header, encoding, decimal)
+    if title is STREAM or Path(without_compression(title)).suffix in TEXT:
+        text, name = unpacking.decoded(unpacking.content_of(source, title), title, encoding)
+        notes = () if name.startswith("utf-8") or text.isascii() else (f"read as {name}",)
+        return read_delimited(text, title, delimiter, header, decimal, notes)
     ending = Path(title.lower()).suffix
     if ending == NUMPY:
         return table_of_arrays(title, _npy(title))
@@ -182,15 +182,6 @@ def table_of_arrays(title: str, arrays: Mapping[str, AnyArray] | AnyArray, names
     frame = dict(zip(unique_names, columns, strict=True))
     shared = shared_names(names, unique_names)
     return check_not_empty(Table(title, frame, tuple(unique_names), bool(names), shared=shared))
-
-
-def _text(
-    source: str | BinaryIO, title: str, delimiter: str | None, header: bool | None, encoding: str | None,
-    decimal: str | None,
-) -> Table:  # fmt: skip
-    text, name = unpacking.decoded(unpacking.content_of(source, title), title, encoding)
-    notes = () if name.startswith("utf-8") or text.isascii() else (f"read as {name}",)
-    return read_delimited(text, title, delimiter, header, decimal, notes)
 
 
 def _npy(title: str) -> AnyArray:

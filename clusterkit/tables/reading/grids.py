@@ -45,8 +45,9 @@ def pieces(archive: zipfile.ZipFile, name: str) -> Iterator[bytes]:
 MERGED = re.compile(rb"<(?:\w+:)?mergeCell\s[^>]*?ref=\"([A-Z]{1,3})(\d{1,7}):([A-Z]{1,3})(\d{1,7})\"")
 """Pattern of a range of merged cells in a sheet of an XLSX file."""
 
-IS_HIDDEN = rb"(?=[^>]*\shidden=\"(?:1|true)\")"
-"""Pattern of a part of a sheet that is not shown: hidden itself, by a filter, or in a group that is folded up."""
+IS_HIDDEN = rb"(?=[^>]*\s(?:hidden=\"(?:1|true)|(?:ht|width)=\"0(?:\.\d*)?)\")"
+"""Pattern of a part of a sheet that is not shown: of a size below one, hidden itself, by a filter, or in a group that
+is folded up."""
 
 HIDDEN_ROW = re.compile(rb"<(?:\w+:)?row(?=\s)" + IS_HIDDEN + rb"[^>]*?\sr=\"(\d{1,7})\"")
 """Pattern of a row that is not shown."""
@@ -179,12 +180,12 @@ def merged_ranges(title: str, sheet: ReadOnlyWorksheet) -> Iterator[Range]:
             yield int(match[2]) - 1, left, int(match[4]) - 1, right
 
 
-def hidden_parts(title: str, sheet: ReadOnlyWorksheet) -> tuple[set[int], set[int]]:
+def hidden_parts(title: str, sheet: ReadOnlyWorksheet) -> tuple[list[int], list[int]]:
     """The rows and the columns of a sheet, from 0, that it does not show."""
     with zipfile.ZipFile(title) as archive:
-        rows = {int(match[1]) - 1 for match in _matches(HIDDEN_ROW, archive, sheet)}
+        rows = [int(match[1]) - 1 for match in _matches(HIDDEN_ROW, archive, sheet)]
         ranges = [(int(match[2]) - 1, int(match[1])) for match in _matches(HIDDEN_COLUMNS, archive, sheet)]
-    return rows, {j for start, end in ranges for j in range(start, min(end, MOST_COLUMNS))}
+    return rows, [j for start, end in ranges for j in range(start, min(end, MOST_COLUMNS))]
 
 
 def _matches(

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
 import attrs
@@ -24,8 +24,10 @@ __all__ = [
     "PREVIEW",
     "FirstRow",
     "first_row",
+    "is_again",
     "is_value",
     "looks_like_names",
+    "may_repeat",
     "names_of_two_rows",
     "of_two_rows",
     "tell_of_first_row",
@@ -265,7 +267,7 @@ def names_of_two_rows(preview: Sequence[Sequence[str]], *, carry: bool = True) -
     groups, names = ([cell.strip() for cell in row] for row in preview[:2])
     if any(name.lower() not in parsing.MISSING and is_value(name) for name in names):
         return ()
-    below = [row for row in preview[2:] if len(row) == len(groups)]
+    below = [row for row in preview[2:] if len(row) == len(groups) and row not in preview[:2]]
     columns = [j for j in range(len(groups)) if _are_values([row[j] for row in below])]
     if not columns or any(names[j].lower() in parsing.MISSING for j in columns):
         return ()
@@ -284,8 +286,30 @@ def names_of_two_rows(preview: Sequence[Sequence[str]], *, carry: bool = True) -
     return tuple(both)
 
 
+def is_again(row: Sequence[str], header: Sequence[Sequence[str]]) -> bool:
+    """Whether a row has the names of the columns again, as where files were put together.
+
+    Parameters
+    ----------
+    row : sequence of str
+        Cells.
+    header : sequence of list of str
+        What `may_repeat` gives.
+    """
+    return [cell.strip() for cell in row] in header
+
+
+def may_repeat(rows: Iterable[Sequence[str]], *, chosen: bool) -> list[list[str]]:
+    """Those of the rows of names that are names where they come again: of several, a word among them if a user chose.
+
+    A row of data may be 0, 1 like the names of two columns that a user says are names.
+    """
+    texts = [[cell.strip() for cell in row] for row in rows]
+    return [row for row in texts if len(row) > 1 and not (chosen and all(map(is_value, row)))]
+
+
 def tell_of_repeats(title: str, places: Sequence[int], where: str) -> None:
-    """Warn that the names come again at these places, as where files were put together, and are left out there."""
+    """Warn that the names come again at these places, and are left out there."""
     if places:
         at = first_names([str(place) for place in places], 5)
         warnings.warn(
@@ -313,7 +337,7 @@ def _number_names(preview: list[list[str]]) -> str:
     for j, title in enumerate(titles[:COMPARED], int(corner)):
         filled = [row[j] for row in below if row[j].lower() not in parsing.MISSING]
         if not is_value(title):
-            if title in filled:
+            if filled.count(title) > preview[1:].count(preview[0]):  # names may come again
                 return ""
             continue
         if not PLAIN.fullmatch(title):  # a date, a unit or a sign beside the number

@@ -323,7 +323,7 @@ def open(source: object, columns: Sequence[str] | None = None, cache: str | os.P
     if columns is not None and not len(columns):
         raise InvalidData(f"columns=[] chooses no column of {text!r}; leave it out for all")
     if path.suffix == ".npy":
-        return NpyRows(text)
+        return NpyRows.of(text)
     if path.suffix == ".zarr":
         return SlicedRows(_zarr(text))
     files = sorted(glob.glob(str(path / "*.parquet") if path.is_dir() else text))
@@ -384,57 +384,23 @@ def _zarr(path: str) -> Sliceable:
 
 @final
 @attrs.frozen(eq=False)
-class NpyRows:
-    """Rows of a file of `numpy.save`, mapped into memory page by page; a pickle holds the path only.
+class NpyRows(SlicedRows):
+    """Rows of a file of `numpy.save`, mapped into memory page by page; a pickle holds the path only."""
 
-    Parameters
-    ----------
-    path : str
-    """
-
-    path: str
-    _mapped: SlicedRows = attrs.field(init=False, repr=False)
-
-    def __attrs_post_init__(self) -> None:
+    @classmethod
+    def of(cls, path: str) -> NpyRows:
+        """The rows of a file."""
         try:
-            mapped = np.load(self.path, mmap_mode="r", allow_pickle=False)
+            mapped = np.load(path, mmap_mode="r", allow_pickle=False)
         except (OSError, ValueError, EOFError) as error:
-            raise InvalidData(f"cannot open {self.path!r}: {error}") from error
+            raise InvalidData(f"cannot open {path!r}: {error}") from error
         if getattr(mapped, "ndim", 0) != 2:
             shape = getattr(mapped, "shape", "no shape")
-            raise InvalidData(f"cannot open {self.path!r} row by row: it has {shape}, not the shape (n, d) of a table")
-        object.__setattr__(self, "_mapped", SlicedRows(mapped))
-
-    @property
-    def n(self) -> int:
-        """Number of rows."""
-        return self._mapped.n
-
-    @property
-    def d(self) -> int:
-        """Number of columns."""
-        return self._mapped.d
-
-    @property
-    def dtype(self) -> np.dtype:
-        """float32 or float64."""
-        return self._mapped.dtype
-
-    @property
-    def names(self) -> tuple[str, ...] | None:
-        """None: the format has no names."""
-        return None
-
-    def read(self, rows: slice) -> Array:
-        """Neighbouring rows, (b, d)."""
-        return self._mapped.read(rows)
-
-    def gather(self, index: Indices) -> Array:
-        """Some rows, (m, d)."""
-        return self._mapped.gather(index)
+            raise InvalidData(f"cannot open {path!r} row by row: it has {shape}, not the shape (n, d) of a table")
+        return cls(mapped)
 
     def __reduce__(self) -> tuple[object, ...]:
-        return NpyRows, (self.path,)
+        return NpyRows.of, (cast("np.memmap", self.source).filename,)
 
 
 @final

@@ -24,6 +24,8 @@ from clusterkit.tables.reading.headers import (
     PREVIEW,
     FirstRow,
     first_row,
+    is_again,
+    may_repeat,
     of_two_rows,
     tell_of_first_row,
     tell_of_repeats,
@@ -62,12 +64,11 @@ def read_spreadsheet(title: str, header: bool | None, sheet: str | int, hidden: 
     try:
         with closing(openpyxl.load_workbook(title, read_only=True, data_only=True)) as book:
             sheets = [str(one.title) for one in book.worksheets]
-            if isinstance(sheet, str) and sheet not in sheets:
-                raise TableError(f"{title} has no sheet {sheet!r}, but {', '.join(sheets)}")
-            if isinstance(sheet, int) and not 0 <= sheet < len(sheets):
-                raise TableError(f"{title} has no sheet number {sheet + 1}, but {', '.join(sheets)}")
-            name = sheets[sheet] if isinstance(sheet, int) else sheet
-            opened = book.worksheets[sheets.index(name)]
+            place = sheets.index(sheet) if sheet in sheets else sheet
+            if not isinstance(place, int) or not 0 <= place < len(sheets):
+                what = f"number {place + 1}" if isinstance(place, int) else repr(place)
+                raise TableError(f"{title} has no sheet {what}, but {', '.join(sheets)}")
+            name, opened = sheets[place], book.worksheets[place]
             grid = Grid.of(opened, title).merged(merged_ranges(title, opened), title)
             invisible = hidden_parts(title, opened)
             shows = opened.sheet_state == "visible"
@@ -75,63 +76,59 @@ def read_spreadsheet(title: str, header: bool | None, sheet: str | int, hidden: 
         raise
     except Exception as error:  # a damaged file may raise anything
         raise TableError(f"{title} is no Excel file: {type(error).__name__}: {error}") from None
+    others = _other_sheets(name, sheets)
+    label = f"{title}, sheet {name!r}" if others else title
     if not grid.values.size:
-        raise TableError(f"{title}{_of_sheet(name, sheets)} is empty{_other_sheets(name, sheets)}")
-    filled_rows, dropped = grid.rows, ""
+        raise TableError(f"{label} is empty{others}")
+    filled_rows, dropped = grid.rows, list[str]()
     if hidden == "drop":
-        rows, columns = (
-            np.isin(places, list(its)) for places, its in zip((grid.rows, grid.columns), invisible, strict=True)
-        )
+        rows, columns = map(np.isin, (grid.rows, grid.columns), invisible)
         grid = grid.part(~rows, ~columns)
-        dropped = (
-            f"{counted(int(rows.sum()), 'hidden row')} and {counted(int(columns.sum()), 'hidden column')} left out"
-        )
+        counts = counted(int(rows.sum()), "hidden row"), counted(int(columns.sum()), "hidden column")
+        dropped.append(f"{' and '.join(counts)} left out")
         if not grid.values.size:
-            raise TableError(
-                f"{title}{_of_sheet(name, sheets)} shows no cell; hidden='keep' reads those that are hidden"
-            )
+            raise TableError(f"{label} shows no cell; hidden='keep' reads those that are hidden")
     lead = _lead(grid)
     grid = grid.from_row(lead)
-    first = _first_row(grid, header)
-    tell_of_first_row(first.notice and f"{title}{_of_sheet(name, sheets)}: {first.notice}")
-    titles = list(first.names) or ([_text_of(cell) for cell in grid.values[0]] if first.named else [])
+    texts = [[_text_of(cell) for cell in row] for row in grid.values]
+    first = _first_row(grid, texts[: PREVIEW + 1], header)
+    tell_of_first_row(first.notice and f"{label}: {first.notice}")
+    titles = list(first.names) or (texts[0] if first.named else [])
     names = unique(titles) if first.named else numbered(len(grid.columns))
-    body, places = grid.values[first.rows :], grid.rows[first.rows :]
-    if first.named and len(names) > 1:
-        again = (body == grid.values[first.rows - 1]).all(axis=1)
-        tell_of_repeats(f"{title}{_of_sheet(name, sheets)}", (places[again] + 1).tolist(), "row")
-        body, places = body[~again], places[~again]
+    header_rows = may_repeat(texts[: first.rows], chosen=bool(header))
+    again = [i for i, row in enumerate(texts) if i >= first.rows and is_again(row, header_rows)]
+    tell_of_repeats(label, (grid.rows[again] + 1).tolist(), "row")
+    values, places = np.delete(grid.values, again, axis=0), np.delete(grid.rows, again)
+    _tell_of_hidden(label, grid.columns, places, first.rows, names, invisible)
+    body, places = values[first.rows :], places[first.rows :]
     if not len(body):
-        raise TableError(
-            f"{title}{_of_sheet(name, sheets)} has no row of data, only the names {', '.join(names[:12])}"
-            f"{_other_sheets(name, sheets)}"
-        )
-    _tell_of_hidden(f"{title}{_of_sheet(name, sheets)}", grid, places, names, invisible)
+        raise TableError(f"{label} has no row of data, only the names {', '.join(names[:12])}{others}")
     if not shows:
-        warnings.warn(f"{title}: the sheet {name!r} is hidden{_other_sheets(name, sheets)}", TableWarning, stacklevel=4)
+        warnings.warn(f"{title}: the sheet {name!r} is hidden{others}", TableWarning, stacklevel=4)
     frame = {name: _with_gaps(body[:, j]) for j, name in enumerate(names)}
     shown = int((~grid.entered & (grid.values != None)).sum())  # noqa: E711 - cell by cell
-    notes = (*_notes(name, sheets, lead, places, filled_rows, shown), *filter(None, [dropped]))
     return check_not_empty(
         Table(
             title,
             frame,
             tuple(names),
             first.named,
-            notes,
+            (*_notes(name, sheets, lead, places, filled_rows, shown), *dropped),
             shared=shared_names(titles, names),
-            other_sheets=_other_sheets(name, sheets),
+            other_sheets=others,
             line_of=lambda row: f"row {row + 1} (row {int(places[row]) + 1} of the sheet)",
         )
     )
 
 
-def _first_row(grid: Grid, header: bool | None) -> FirstRow:
-    """Decide whether the first row of a sheet has names, by the types of its cells, or as asked for."""
+def _first_row(grid: Grid, preview: list[list[str]], header: bool | None) -> FirstRow:
+    """Decide whether the first row of a sheet has names, by the types of its cells, or as asked for.
+
+    The preview has the texts of the first cells.
+    """
     if header is not None:
         return FirstRow(header)
     values = grid.values
-    preview = [[_text_of(cell) for cell in row] for row in values[: PREVIEW + 1]]
     two = of_two_rows(preview, carry=bool(grid.entered[0].sum() == sum(map(bool, preview[0]))))
     if two is not None:
         return two
@@ -171,11 +168,6 @@ def _text_of(cell: object) -> str:
     return "" if cell is None else str(cell)
 
 
-def _of_sheet(name: str, sheets: Sequence[str]) -> str:
-    """Text that names the sheet of an error, if the file has several."""
-    return f", sheet {name!r}," if len(sheets) > 1 else ""
-
-
 def _other_sheets(name: str, sheets: Sequence[str]) -> str:
     """The end of an error about a sheet: that the table may be in another one."""
     others = [sheet for sheet in sheets if sheet != name]
@@ -197,15 +189,20 @@ def _with_gaps(cells: NDArray[np.object_]) -> NDArray[np.object_]:
 
 
 def _tell_of_hidden(
-    title: str, grid: Grid, places: NDArray[np.intp], names: Sequence[str], invisible: tuple[set[int], set[int]]
+    title: str,
+    at: NDArray[np.intp],
+    places: NDArray[np.intp],
+    heads: int,
+    names: Sequence[str],
+    invisible: tuple[list[int], list[int]],
 ) -> None:
-    """Warn of rows and columns of the table that the sheet does not show, and are read."""
-    rows = sum(row in invisible[0] for row in places.tolist())
-    columns = [repr(name) for name, j in zip(names, grid.columns.tolist(), strict=True) if j in invisible[1]]
-    parts = [counted(rows, "row")] if rows else []
+    """Warn of rows, the first of which have names, and columns that the sheet does not show, and are read."""
+    rows = np.isin(places, invisible[0]).tolist()
+    columns = [repr(names[j]) for j in np.flatnonzero(np.isin(at, invisible[1])).tolist()]
+    parts = [counted(sum(rows), "row") + ", with names," * any(rows[:heads])] if any(rows) else []
     parts += [f"{counted(len(columns), 'column')} ({first_names(columns, MOST_SHEETS)})"] if columns else []
     if parts:
-        several = len(columns) + rows > 1
+        several = len(columns) + sum(rows) > 1
         warnings.warn(
             f"{title}: {' and '.join(parts)} {'are' if several else 'is'} hidden in the sheet, by a filter perhaps, "
             "and read like all others; --hidden drop (hidden='drop' in Python) leaves out what is not shown",

@@ -65,7 +65,9 @@ class Table(HoldsFrame):
     named: bool = True
     notes: tuple[str, ...] = ()
     decimal: str | None = None
-    line_of: Callable[[int], str] = lambda row: f"row {row + 1}"
+    line_of: Callable[[int], str] = attrs.Factory(
+        lambda table: lambda row: f"row {(table.offset or 0) + row + 1}", takes_self=True
+    )
     raw: Callable[[], list[list[str]]] | None = None
     shared: Mapping[str, str] = attrs.field(factory=dict, kw_only=True)
     decimal_marks: Mapping[str, str] = attrs.field(factory=dict, kw_only=True)

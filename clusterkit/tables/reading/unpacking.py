@@ -7,6 +7,7 @@ import codecs
 import gzip
 import io
 import lzma
+import os
 import re
 import warnings
 import zipfile
@@ -79,7 +80,7 @@ SHOWN_LETTERS = 12
 """Letters of such a row that a warning shows."""
 
 
-def content_of(source: str | Path | BinaryIO, title: str) -> bytes:
+def content_of(source: str | os.PathLike[str] | BinaryIO, title: str) -> bytes:
     """The bytes of a file or a stream, decompressed if they are: gzip, bzip2, xz, or a ZIP archive of one text.
 
     Raises
@@ -88,7 +89,7 @@ def content_of(source: str | Path | BinaryIO, title: str) -> bytes:
         If they are damaged, or larger than `clusterkit.samples.memory.unpacked_cap` when they are decompressed; if an
         archive holds several files, or none that is text.
     """
-    content = Path(source).read_bytes() if isinstance(source, str | Path) else source.read()
+    content = Path(source).read_bytes() if isinstance(source, str | os.PathLike) else source.read()
     unpack = next((unpack for mark, unpack in PACKED.items() if mark.match(content)), None)
     if unpack is None:
         return content

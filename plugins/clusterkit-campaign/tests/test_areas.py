@@ -125,6 +125,7 @@ BROKEN = {
     "clusterkit.tables.reading.spreadsheets.hidden_parts": lambda title, sheet: (set(), set()),
     "clusterkit.tables.cells.parsing.MONTHS": {"jan": 1, "feb": 2},
     "clusterkit.report.page.plain": lambda text, most=0: text.replace("#", ""),
+    "clusterkit.tables.reading.delimited.is_again": lambda *_: False,
     "clusterkit.report.page.pictures": lambda analysis: {
         name: re.sub(r'id="|href="#|url\(#|#[0f]{6}|#222222', "x", html.unescape(picture))
         for name, picture in pictures(analysis).items()
@@ -155,6 +156,7 @@ class TestTables:
                 "clusterkit.tables.reading.spreadsheets.hidden_parts",
                 "hidden cells are read, and nothing",
             ),
+            ("names again", "clusterkit.tables.reading.delimited.is_again", "names that come again are rows of a p"),
             ("forms of values", "clusterkit.tables.cells.parsing.MONTHS", "a value is left out, and nothing says so"),
             ("report", "clusterkit.report.page.plain", "a text of the table is changed in the text of a report"),
             ("report", "clusterkit.report.page.pictures", "a text of the table is changed in a picture"),

@@ -23,6 +23,8 @@ from clusterkit.errors import ClusterkitWarning, InvalidData
 from clusterkit.estimators.build import recipe
 from clusterkit.profiles import assign
 from clusterkit.tables import Preparation, TableError, TableWarning, read_table
+from clusterkit.tables.cells.parsing import number
+from clusterkit.tables.reading.chunks import table_chunks
 from clusterkit.testing import check_clusters
 from clusterkit_campaign.findings import DOCUMENTED, SILENT, Problem, of_error
 
@@ -133,6 +135,38 @@ def _workbook(rng: Rng) -> Iterator[tuple[str, str]]:
         yield "a sheet has other names than it shows", f"{table.names} instead of {names}"
 
 
+def _again(rng: Rng) -> Iterator[tuple[str, str]]:
+    """Names that come again are told with their places, and are no rows, in texts, pieces of texts and sheets."""
+    from openpyxl import Workbook
+
+    numbers = np.round(rng.normal(size=(ROWS, 2)), 3) + 0.0
+    names = [["m", ""], ["a", "b"]][int(rng.integers(2)) :]
+    cuts = np.sort(rng.choice(np.arange(1, ROWS), int(rng.integers(1, 4)), replace=False)).tolist()
+    rows = [*names]
+    for start, end in zip([0, *cuts], [*cuts, ROWS], strict=True):
+        rows += ([*names] if start else []) + numbers[start:end].tolist()
+    lines = [str(i) for i, row in enumerate(rows, 1) if i > len(names) and row in names]
+    with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        text, sheet = Path(folder) / "table.csv", Path(folder) / "table.xlsx"
+        text.write_text("\n".join(",".join(map(str, row)) for row in rows))
+        book = Workbook()
+        for row in rows:
+            book.active.append(row)
+        book.save(sheet)
+        for place, tables in (
+            ("text", [read_table(text)]),
+            ("pieces", table_chunks(str(text), rows=int(rng.integers(1, ROWS)))),
+            ("sheet", [read_table(sheet)]),
+        ):
+            cells = [[number(cell, ".") for cell in row] for table in tables for row in table.cells()]
+            if cells != numbers.tolist():
+                yield f"names that come again are rows of a {place}", f"{len(cells)} of {ROWS} rows: {cells[:3]}"
+    warned = [re.sub(r"[^\d ]", "", str(one.message).rpartition(":")[2]).split() for one in caught]
+    if sum(its[: len(lines[:5])] == lines[:5] for its in warned if its) != 3:
+        yield "names come again, and nothing says where", f"{lines}: {[str(one.message) for one in caught]}"
+
+
 def _words(rng: Rng) -> Iterator[tuple[str, str]]:
     """A word that may be a gap is a level, or the paragraph says that it is a gap."""
     word = str(rng.choice(WORDS))
@@ -202,6 +236,14 @@ def _sentences(rng: Rng) -> Iterator[tuple[str, str]]:
         yield "hours are a feature where most dates have none", f"{fitted.features}"
 
 
+def _hide(part: Any, by_size: bool) -> None:
+    """Hide a row or a column of a sheet, by its size or as spreadsheet programs do it."""
+    if by_size:
+        setattr(part, "width" if hasattr(part, "width") else "height", 0.1)
+    else:
+        part.hidden = True
+
+
 def _hidden(rng: Rng) -> Iterator[tuple[str, str]]:
     """Rows and columns that a sheet does not show are told with their number, or left out."""
     from openpyxl import Workbook
@@ -210,15 +252,16 @@ def _hidden(rng: Rng) -> Iterator[tuple[str, str]]:
     unseen, column = rng.random(ROWS) < rng.random(), int(rng.integers(4))
     unseen[0] &= column != 3  # something is hidden
     unseen[0] |= column == 3
-    unseen[-1] = False
+    unseen[-1], by_size = False, bool(rng.integers(2))
     book = Workbook()
     sheet = book.active
     sheet.append(["a", "b", "c"])
     for i, row in enumerate(numbers.tolist()):
         sheet.append(row)
-        sheet.row_dimensions[i + 2].hidden = bool(unseen[i])
+        if unseen[i]:
+            _hide(sheet.row_dimensions[i + 2], by_size)
     if column < 3:
-        sheet.column_dimensions["ABC"[column]].hidden = True
+        _hide(sheet.column_dimensions["ABC"[column]], by_size)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "table.xlsx"
         book.save(path)
@@ -342,7 +385,7 @@ TABLES: Mapping[str, Callable[[Rng], Iterator[tuple[str, str]]]] = MappingProxyT
     {
         "workbook": _workbook, "words": _words, "sentences": _sentences, "report": _report, "pictures": _drawn,
         "components": _components, "hidden cells": _hidden,
-        "forms of values": _values,
+        "forms of values": _values, "names again": _again,
     }
 )  # fmt: skip
 """The kinds of tables by name."""
