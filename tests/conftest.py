@@ -1,7 +1,5 @@
 """Shared test setting: pictures without a screen, a registry that forgets, settings of hypothesis for one test."""
 
-from __future__ import annotations
-
 import gc
 import os
 import signal

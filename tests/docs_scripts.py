@@ -1,7 +1,5 @@
 """Scripts below docs as modules, for the tests of the pages."""
 
-from __future__ import annotations
-
 import importlib.util
 import sys
 from pathlib import Path

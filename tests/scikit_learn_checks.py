@@ -1,7 +1,5 @@
 """All of scikit-learn's checks of an estimator, without what our sample weights do otherwise."""
 
-from __future__ import annotations
-
 from collections.abc import Container, Mapping
 from unittest import SkipTest
 

@@ -1,7 +1,5 @@
 """Importing clusterkit costs next to nothing and loads nothing heavy."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -12,8 +12,6 @@ the number given stands beside: where it is low as well, the set has no clusters
 `--total` the smallest of them have 80 rows, of which 40 make a ring.
 """
 
-from __future__ import annotations
-
 import argparse
 import time
 import warnings

@@ -17,8 +17,6 @@ seconds, but hardly this number. It knows nothing of memory that is too slow for
 only.
 """
 
-from __future__ import annotations
-
 import argparse
 import contextlib
 import hashlib

@@ -16,8 +16,6 @@ in a cluster, and the number of clusters. k-means is told the number, the others
 `CLUSTERKIT_DATA`.
 """
 
-from __future__ import annotations
-
 import argparse
 import datetime
 import gc

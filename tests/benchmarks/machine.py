@@ -1,7 +1,5 @@
 """What a benchmark prints about where it ran, and how much memory a step took."""
 
-from __future__ import annotations
-
 import importlib.metadata
 import os
 import platform

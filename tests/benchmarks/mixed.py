@@ -6,8 +6,6 @@ uv run python tests/benchmarks/mixed.py designs --seeds 3 --first 100    # what 
 With ``--recipe auto`` the recipe `auto` stands in the place of the mixture.
 """
 
-from __future__ import annotations
-
 import argparse
 import time
 import warnings

@@ -7,8 +7,6 @@ A case runs both sides in turn, several times; the least time of each counts. Th
 clusterkit alike.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import time

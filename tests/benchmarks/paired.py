@@ -9,8 +9,6 @@ round; a ratio near 1 within the spread of the rounds is no difference. The othe
 `--only` takes cases by words of their names; USPS needs `CLUSTERKIT_DATA`.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

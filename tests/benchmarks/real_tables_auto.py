@@ -9,8 +9,6 @@ has the `auto` of that. Tables that are done in `OUT` are left out, so that it c
 no table for training, counts tables and gives the mean difference to each method with a bootstrap interval.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 from pathlib import Path

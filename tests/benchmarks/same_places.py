@@ -11,8 +11,6 @@ warnings. Everything is compared bit for bit.
 """
 
 # ruff: noqa: E402
-from __future__ import annotations
-
 import os
 
 for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"):

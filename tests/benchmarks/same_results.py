@@ -8,8 +8,6 @@ differs, with the largest difference of each kind, and exits with 1 if labels di
 """
 
 # ruff: noqa: E402 (the libraries read the number of threads when they are imported)
-from __future__ import annotations
-
 import os
 
 for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"):

@@ -5,8 +5,6 @@ of 300 rows, each with an empty cache: its own seconds, those with what it calls
 with 1 if importing takes more than 0.1 s or the help more than 0.3 s, by the median of seven runs.
 """
 
-from __future__ import annotations
-
 import os
 import statistics
 import subprocess

@@ -5,8 +5,6 @@ with parts of: moons, shuttle, plain, sgd, growth, table. The part "own", which 
 hdbscan on the rows of the first two.
 """
 
-from __future__ import annotations
-
 import sys
 import time
 

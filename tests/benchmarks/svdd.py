@@ -1,20 +1,17 @@
 """svdd against LIBSVM's one-class machine: the same problem, the same gap, one process.
 
-``train``: a grid of sizes, dimensions, fractions of outliers and widths. Data are two moons (noise 0.06) for d = 2
+A grid of sizes, dimensions, fractions of outliers and widths. Data are two moons (noise 0.06) for d = 2
 and five Gaussian blobs for d = 16; ``qm`` means ``gamma = qm / (d var(X))``. LIBSVM runs with tol 1e-3 (1e-5 for
 nu = 1/n) and a cache of 200 MB. Its tol on the gradient is a gap of ``2 C tol`` in squared radii, which svdd gets as
-its tol; a second run has svdd's default. ``memory``: peak at n = 100,000. ``predict``: values at 20,000 points.
-``small``: fits of some hundred samples, as tuners make them by the thousand.
+its tol; a second run has svdd's default.
 """
-
-from __future__ import annotations
 
 import argparse
 import statistics
 import time
 
 import numpy as np
-from machine import describe, peak, reset_peak
+from machine import describe
 from sklearn.datasets import make_blobs, make_moons
 from sklearn.svm import OneClassSVM
 
@@ -101,69 +98,15 @@ def train(sizes: list[int], repeats: int) -> None:
         )
 
 
-def memory(n: int) -> None:
-    """Print the peak beyond the input."""
-    solve(data(3000, 2), 1.0, nu=0.1)  # compiles
-    for d in (2, 16):
-        X = data(n, d)
-        before = reset_peak()
-        begin = time.perf_counter()
-        outcome = solve(X, 1 / (d * X.var()), nu=0.05)
-        seconds = time.perf_counter() - begin
-        print(
-            f"n {n} d {d}: {seconds:.2f} s, peak of the process {peak() / 1e9:.2f} GB, "
-            f"{(peak() - before) / 1e9:.2f} GB above the start (goal: < 1 GB), "
-            f"{outcome.support_counts.n_support} support vectors"
-        )
-
-
-def predict(repeats: int) -> None:
-    """Print the ratio of the values at new points."""
-    for d in (2, 9, 16):
-        X, Y = data(20_000, d), data(20_000, d) + 0.01
-        gamma = 1 / (d * X.var())
-        outcome = solve(X, gamma, nu=0.05)
-        machine = libsvm(X, gamma, nu=0.05)
-        ours, values = best(repeats, outcome.value, Y)
-        theirs, scores = best(1, machine.score_samples, Y)
-        error = np.abs(values - scores / machine.dual_coef_.sum()).max()
-        print(
-            f"values at {len(Y)} points, d {d}, {len(outcome.centres)} support vectors: LIBSVM {theirs:.3f} s, "
-            f"ours {ours:.4f} s, ratio {theirs / ours:.0f} (goal: >= 10); largest difference {error:.1e}"
-        )
-
-
-def small(repeats: int) -> None:
-    """Print fits of few samples."""
-    solve(data(3000, 2), 1.0, nu=0.1)  # compiles
-    for n in (200, 500, 1000):
-        for d, fraction, qm in ((2, 0.05, 1), (2, 0.05, 8), (2, 0, 4), (16, 0.05, 1)):
-            X = data(n, d)
-            gamma, nu = qm / (d * X.var()), fraction or 1 / n
-            ours, _ = best(5 * repeats, solve, X, gamma, nu=nu)
-            theirs, _ = best(5 * repeats, libsvm, X, gamma, nu=nu, tol=5e-7 * n * nu)
-            print(
-                f"n {n:4d} d {d:2d} nu {fraction or '1/n':>4} qm {qm}: svdd {1000 * ours:.2f} ms, "
-                f"LIBSVM {1000 * theirs:.2f} ms"
-            )
-
-
 def main() -> None:
-    """Run one part or all."""
+    """Print the grid; the word `train` is that of the recorded command."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", choices=("train", "memory", "predict", "small", "all"), nargs="?", default="all")
+    parser.add_argument("what", choices=("train",), nargs="?")
     parser.add_argument("--sizes", type=int, nargs="+", default=list(GRID), choices=list(GRID))
     parser.add_argument("--repeats", type=int, default=3)
     options = parser.parse_args()
     print(describe(), f"kernel sums on {available()} threads")
-    if options.what in ("train", "all"):
-        train(options.sizes, options.repeats)
-    if options.what in ("memory", "all"):
-        memory(100_000)
-    if options.what in ("predict", "all"):
-        predict(options.repeats)
-    if options.what in ("small", "all"):
-        small(options.repeats)
+    train(options.sizes, options.repeats)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,5 @@
 """Files too large for the memory: read block by block, with the labels of the fit in memory."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess
@@ -85,18 +83,6 @@ def test_a_small_file_and_a_recipe_that_needs_all_rows_are_read_at_once(run, npy
     assert "block by block" not in answer.output
 
 
-@pytest.mark.deep
-def test_without_a_recipe_a_large_file_is_a_table_of_auto(run, npy, monkeypatch, tmp_path):
-    path = tmp_path / "labels.npy"
-    whole = run("fit", npy, "-k", 2, "-o", path, "--json")
-    labels = np.load(path)
-    monkeypatch.setattr("clusterkit.cli.fit.is_large", lambda data: True)
-    facts = json.loads(run("fit", npy, "-k", 2, "-o", path, "--json").stdout)
-    assert facts["read"] == "block by block"
-    assert facts["recipe"] == json.loads(whole.stdout)["recipe"]
-    np.testing.assert_array_equal(np.load(path), labels)
-
-
 @pytest.mark.parametrize(
     ("source", "arguments", "reason"),
     [
@@ -129,14 +115,6 @@ def test_a_copy_of_a_small_file_is_refused(run, npy, tmp_path):
     assert "this one is read at once" in " ".join(answer.output.split())
 
 
-def test_columns_of_a_large_file_go_by_position_too(run, parquet, little_memory, tmp_path):
-    by_name, by_position = tmp_path / "name.npy", tmp_path / "position.npy"
-    for columns, path in (("a,c", by_name), ("1,3", by_position)):
-        answer = run("fit", parquet, *KMEANS, "--columns", columns, "-o", path)
-        assert answer.exit_code == 0, answer.output
-    assert np.array_equal(np.load(by_name), np.load(by_position))
-
-
 def test_a_pattern_is_refused_with_the_way_in_python(run, npy):
     answer = run("fit", npy.with_name("*.npy"), *KMEANS)
     assert answer.exit_code == 2
@@ -161,17 +139,6 @@ def test_text_is_parsed_once_and_removed(run, csv, little_memory, tmp_path, monk
     assert np.array_equal(np.load(labels), expected())
     assert np.array_equal(np.load(copy), X)
     assert not list(tmp_path.glob("clusterkit-spool-*"))
-
-
-def test_the_model_of_a_large_text_labels_it_again(run, csv, little_memory, tmp_path):
-    pytest.importorskip("pandas", reason="text is read in pieces by pandas")
-    model = tmp_path / "m.clusterkit"
-    assert run("fit", csv, *KMEANS, "--drop", "id,word", "--save", model).exit_code == 0
-    answer = run("predict", model, csv, "-o", tmp_path / "p.npy")
-    assert answer.exit_code == 0, answer.output
-    assert "(kmeans)" in answer.output
-    assert "warning" not in answer.output
-    assert np.array_equal(np.load(tmp_path / "p.npy"), expected())
 
 
 def test_a_missing_number_of_clusters_is_said_before_rows_are_copied(run, parquet, little_memory, tmp_path):

@@ -1,7 +1,5 @@
 """Names of columns on the command line: several on lines of their own, with accents of either form, with line ends."""
 
-from __future__ import annotations
-
 from unicodedata import normalize
 
 import pytest

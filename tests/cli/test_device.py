@@ -1,7 +1,5 @@
 """The option --device, and the variable in its place."""
 
-from __future__ import annotations
-
 import os
 
 import numpy as np
@@ -60,15 +58,6 @@ def test_the_variable_does_the_same(run, npy, passes, monkeypatch):
     passes.clear()
     assert run("fit", npy, "-r", "kmeans", "-k", 3, "--device", "cpu").exit_code == 0
     assert not passes
-
-
-def test_files_that_are_read_block_by_block(run, npy, passes, monkeypatch, tmp_path):
-    monkeypatch.setenv("CLUSTERKIT_MEMORY_CAP", "1K")
-    answer = run("fit", npy, "-r", "kmeans", "-k", 3, "--device", DEVICE, "-o", tmp_path / "labels.npy")
-    assert answer.exit_code == 0, answer.output
-    assert "block by block" in answer.output
-    assert passes
-    assert len(np.unique(np.load(tmp_path / "labels.npy"))) == 3
 
 
 @pytest.mark.parametrize(

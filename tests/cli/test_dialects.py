@@ -1,7 +1,5 @@
 """Each file is read as it says itself, whatever the file of the fit said, and the options work on every command."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -58,14 +56,6 @@ def test_decimal_commas_by_a_model_of_points(run, english, german, options):
     model, labels = fitted(run, english)
     answer = run("predict", model, german, *options)
     assert (answer.stderr, answer.stdout) == ("", labels)
-
-
-def test_in_pieces_too(run, english, german, monkeypatch):
-    (model, labels), (of_commas, _) = fitted(run, english), fitted(run, german)
-    monkeypatch.setenv("CLUSTERKIT_MEMORY_CAP", "3K")
-    assert run("predict", model, german).stdout == labels
-    assert run("predict", of_commas, english).stdout == labels
-    assert run("predict", model, german, "--decimal", ",").stdout == labels
 
 
 class TestWholeThousands:

@@ -1,7 +1,5 @@
 """Odd bytes on the way in and out: names that steer a terminal, odd line ends, streams that are closed."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

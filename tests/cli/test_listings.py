@@ -1,7 +1,5 @@
 """`stages`, `recipes`, `plugins`: tables in a pipe, JSON, and errors."""
 
-from __future__ import annotations
-
 import json
 import sys
 from collections import Counter
@@ -132,14 +130,6 @@ class TestNotUsable:
         monkeypatch.setitem(sys.modules, "clusterkit.families.margins.ridge", None)
         [line] = [line for line in run("stages", "solver").stdout.splitlines() if " ridge " in line]
         assert "not usable: ModuleNotFoundError" in line
-
-    def test_recipes(self, run):
-        from clusterkit.contracts.providers import Entry
-        from clusterkit.contracts.registry import registry
-
-        registry._session["recipe", "lost"] = Entry("recipe", "lost", "a_module_that_is_nowhere:LOST", "somebody")
-        [line] = [line for line in run("recipes").stdout.splitlines() if "lost" in line]
-        assert "not usable: recipe 'lost' of somebody cannot be loaded" in line
 
 
 def test_a_title_does_not_repeat_the_name(run):

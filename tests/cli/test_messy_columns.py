@@ -1,7 +1,5 @@
 """Columns as people have them, by the command line: marks, blank rows, names with commas, files without names."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -25,15 +23,6 @@ def write(tmp_path):
 RNG = np.random.default_rng(0)
 SHARES = np.round(np.r_[RNG.normal(10, 1, 20), RNG.normal(40, 1, 20)], 1)
 OTHER = np.round(RNG.normal(size=40), 2)
-
-
-def test_the_summary_names_marks_and_blank_rows(run, write):
-    shares = [f"{x} %" for x in SHARES]
-    shares[4] = ""
-    other = [*OTHER[:4], "", *OTHER[5:]]
-    answer = run("fit", write("a.csv", share=shares, b=other), "-r", "kmeans", "-k", "2")
-    assert "Units beside numbers: share (%)" in " ".join(answer.stdout.split())
-    assert "1 row without any value" in " ".join(answer.stderr.split())
 
 
 def test_names_with_commas(run, write):

@@ -1,7 +1,5 @@
 """Tables as people have them: one command without a flag gives a model and labels, and `predict` repeats them."""
 
-from __future__ import annotations
-
 import json
 import sys
 from functools import cache

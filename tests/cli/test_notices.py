@@ -1,7 +1,5 @@
 """What takes long is said in notebooks too; tests/numerics/test_compiled_cache.py is about compilation."""
 
-from __future__ import annotations
-
 import logging
 import sys
 import types

@@ -1,7 +1,5 @@
 """One fit gives labels, how certain they are, a model and a page, and the model gives them again."""
 
-from __future__ import annotations
-
 import csv
 
 import numpy as np

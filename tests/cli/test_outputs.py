@@ -1,7 +1,5 @@
 """What commands write: never over what they read, whole or not at all, and only what the ending says."""
 
-from __future__ import annotations
-
 import errno
 import os
 import sys

@@ -1,13 +1,9 @@
 """`fit --plot`: a picture is written, or refused before the fit starts."""
 
-from __future__ import annotations
-
 import json
 import sys
 
-import numpy as np
 import pytest
-from sklearn.datasets import load_iris
 
 pytest.importorskip("matplotlib")
 
@@ -56,15 +52,6 @@ def test_a_domain_has_its_border(run, table, tmp_path, method, border, monkeypat
     assert "3 clusters of 30 samples, no noise" in drawn
     assert ">height<" in drawn
     assert ">width<" in drawn
-
-
-def test_a_domain_of_many_attributes_is_drawn_as_clusters(run, tmp_path):
-    path, iris = tmp_path / "out.png", tmp_path / "iris.npy"
-    np.save(iris, load_iris().data)
-    answer = run("fit", iris, "--recipe", "psvc", "--set", "featuremap.gamma=1", "--plot", path, "--json")
-    assert answer.exit_code == 0, answer.output
-    assert json.loads(answer.stdout)["plot_file"] == str(path)
-    assert path.exists()
 
 
 @pytest.mark.usefixtures("no_fit")

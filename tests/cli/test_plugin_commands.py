@@ -1,7 +1,5 @@
 """Commands of plugins: listed after the built-in ones, loaded on use, and unable to break the others."""
 
-from __future__ import annotations
-
 import sys
 import types
 from importlib import metadata

@@ -1,7 +1,5 @@
 """Data files that a plugin reads."""
 
-from __future__ import annotations
-
 import sys
 import types
 
@@ -48,12 +46,6 @@ def test_the_ending_chooses_the_reader(run, rows, tmp_path):
     written = labels.read_text(encoding="utf-8").split()[-8:]
     assert written == [*[written[0]] * 4, *[written[4]] * 4]
     assert written[0] != written[4]
-
-
-@pytest.mark.usefixtures("readers")
-def test_columns_are_chosen_by_the_names_of_the_reader(run, rows, error_of):
-    assert run("fit", rows, "--recipe", "kmeans", "-k", 2, "--columns", "height").exit_code == 0
-    assert "no column named 'depth'" in error_of(run("fit", rows, "--recipe", "kmeans", "-k", 2, "--columns", "depth"))
 
 
 @pytest.mark.usefixtures("readers")

@@ -1,7 +1,5 @@
 """Columns of one name on the command line: one of them can be used, the same one in new rows."""
 
-from __future__ import annotations
-
 import pytest
 
 pytest.importorskip("pandas")

@@ -1,7 +1,5 @@
 """The command line as a process: start-up, exit codes, pipes, terminals, tracebacks, the demo."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

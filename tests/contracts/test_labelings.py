@@ -1,7 +1,5 @@
 """Labels renumbered by first appearance, against a loop."""
 
-from __future__ import annotations
-
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st

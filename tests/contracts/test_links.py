@@ -1,7 +1,5 @@
 """Links and seeds: read, closed, cut with the rows, and contradictions named."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Random streams: one a slot, all from one seed, none disturbed by another."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

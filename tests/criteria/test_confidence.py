@@ -1,7 +1,5 @@
 """The confidence in a choice: what raises it, and who counts as a witness."""
 
-from __future__ import annotations
-
 import attrs
 import numpy as np
 import pytest

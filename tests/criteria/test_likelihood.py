@@ -1,7 +1,5 @@
 """The integrated completed likelihood of labels against a product of predictions, one row after the other."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

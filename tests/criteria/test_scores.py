@@ -1,7 +1,5 @@
 """The scores of clusterings against plain references, on any data and labels."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

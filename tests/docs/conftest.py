@@ -1,7 +1,5 @@
 """The pages that the repository does not have, because they are made where the site is built."""
 
-from __future__ import annotations
-
 import pytest
 from docs_scripts import script
 

@@ -1,7 +1,5 @@
 """The page of the benchmark on shapes speaks of every recipe, and says which sets chose the constants."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

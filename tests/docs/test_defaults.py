@@ -1,7 +1,5 @@
 """Numbers that prose repeats are those of the code: defaults of parameters, and the weights of a formula."""
 
-from __future__ import annotations
-
 import ast
 import functools
 import importlib

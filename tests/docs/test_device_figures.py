@@ -1,7 +1,5 @@
 """The script with all figures of a device runs, at small sizes on a simulated one and without any."""
 
-from __future__ import annotations
-
 import importlib
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """The page about devices lists the stages that have a path there, and gives no figure that was not measured."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -5,8 +5,6 @@ Blocks of a page run in order in a temporary folder and share one namespace. ``p
 lines of ``sh``, ``console`` and ``text`` blocks run after ``<!-- run -->``.
 """
 
-from __future__ import annotations
-
 import re
 import shlex
 import sys

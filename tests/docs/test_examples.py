@@ -1,7 +1,5 @@
 """Every example runs, says something, and writes a picture where it is told to."""
 
-from __future__ import annotations
-
 import runpy
 import sys
 from pathlib import Path

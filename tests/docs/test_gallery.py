@@ -1,7 +1,5 @@
 """Every example of the gallery is short, runs without a warning of clusterkit, and draws something."""
 
-from __future__ import annotations
-
 import runpy
 from pathlib import Path
 

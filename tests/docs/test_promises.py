@@ -1,7 +1,5 @@
 """Every promise of the page on promises names a test that exists."""
 
-from __future__ import annotations
-
 import ast
 import re
 from pathlib import Path

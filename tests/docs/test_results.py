@@ -1,7 +1,5 @@
 """The pages of results come from records: every row has a command, and every number of the words is that of a row."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -3,8 +3,6 @@
 `.ci/deep site` builds it; here only the folder that Sphinx reads is made.
 """
 
-from __future__ import annotations
-
 import importlib
 import re
 import sys

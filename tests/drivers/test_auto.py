@@ -1,7 +1,5 @@
 """The choice among clusterings: what it chooses, what it reports, and what it does on data that leave no choice."""
 
-from __future__ import annotations
-
 import math
 import pickle
 import warnings

@@ -1,7 +1,5 @@
 """Domains on a simulated device: predictions, and fits of few rows, are those of the host."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sklearn.datasets import make_moons

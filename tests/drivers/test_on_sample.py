@@ -1,7 +1,5 @@
 """Fits on a sample: the labels of all rows, predictions, and what is reported."""
 
-from __future__ import annotations
-
 import pickle
 
 import numpy as np

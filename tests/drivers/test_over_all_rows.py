@@ -1,7 +1,5 @@
 """The domain of a sample made right for all rows: level and violators."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sklearn.datasets import make_moons

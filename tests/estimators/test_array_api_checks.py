@@ -3,8 +3,6 @@
 Its dispatch needs the variable SCIPY_ARRAY_API before scipy is imported, which changes functions of scipy for all.
 """
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

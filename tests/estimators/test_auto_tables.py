@@ -1,7 +1,5 @@
 """`Auto` prepares data frames and nothing else; models of tables apply their preparation again, loaded too."""
 
-from __future__ import annotations
-
 import warnings
 
 import attrs

@@ -1,7 +1,5 @@
 """One clear error for each mistake: it names the value, the reason and what would do."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import polars as pl

@@ -1,7 +1,5 @@
 """One set of clusters in labels, predictions and tables, whatever number was asked for; one cluster is a fit too."""
 
-from __future__ import annotations
-
 import warnings
 
 import numpy as np

@@ -1,7 +1,5 @@
 """`ensemble` and `ConsensusClustering`: members of any kind, and scikit-learn's checks."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scikit_learn_checks import SETS_K, run_checks

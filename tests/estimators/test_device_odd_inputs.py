@@ -1,7 +1,5 @@
 """Odd samples, names and limits on a device: one clear error each, or the answer of the host."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from clusterkit_min_max import MinMaxModularSVC

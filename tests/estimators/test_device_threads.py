@@ -1,7 +1,5 @@
 """Several fits at once, and in threads of one process: a device and its copies are shared, and answers are not."""
 
-from __future__ import annotations
-
 import threading
 from concurrent.futures import ThreadPoolExecutor
 

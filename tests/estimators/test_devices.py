@@ -1,7 +1,5 @@
 """Fits on a device: labels of the host, results where the samples lie, and clear refusals before any work."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Fits of tensors of torch on the CPU: another library than the one that simulates devices, where it is installed."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from oracles.devices import COMPOSITIONS, blobs, model_of

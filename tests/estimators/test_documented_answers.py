@@ -1,7 +1,5 @@
 """Awkward but legal input has a documented answer."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from oracles.recipes import NAMES, small

@@ -1,7 +1,5 @@
 """Memberships and outlier scores of an estimator: present only for methods that have them."""
 
-from __future__ import annotations
-
 import pickle
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Links and seeds in fits: kept by every method that takes them, carried by scikit-learn, refused elsewhere."""
 
-from __future__ import annotations
-
 import attrs
 import numpy as np
 import pytest

@@ -1,7 +1,5 @@
 """Attributes and methods that users of scikit-learn expect of a clusterer: they are there where they mean something."""
 
-from __future__ import annotations
-
 import logging
 
 import numpy as np

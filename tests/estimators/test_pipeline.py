@@ -1,7 +1,5 @@
 """How a composition is written, changed and inspected."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sklearn.datasets import make_blobs

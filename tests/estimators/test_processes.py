@@ -1,7 +1,5 @@
 """Fork and Ctrl-C: no hang, no lost key press, no traceback of a worker. Timeouts only guard against hanging."""
 
-from __future__ import annotations
-
 import gc
 import os
 import signal

@@ -1,7 +1,5 @@
 """Fits to rows that are read block by block: the labels of the fit in memory, and clear refusals."""
 
-from __future__ import annotations
-
 import pickle
 import warnings
 

@@ -1,7 +1,5 @@
 """Sample weights: whole ones equal repeated rows, and what counts rows says so before any work."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sklearn.cluster import KMeans

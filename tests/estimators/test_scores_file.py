@@ -1,7 +1,5 @@
 """Scores that lie in a temporary file between the passes of a balancer: the same labels, fewer passes, no leftovers."""
 
-from __future__ import annotations
-
 import os
 from concurrent.futures import ThreadPoolExecutor
 from io import FileIO

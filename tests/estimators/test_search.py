@@ -1,7 +1,5 @@
 """Candidates fitted to all samples, scored without classes; what is kept of failures and interrupts."""
 
-from __future__ import annotations
-
 import math
 
 import attrs

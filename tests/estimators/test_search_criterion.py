@@ -1,7 +1,5 @@
 """The default score of a search, which compares the candidates with each other: numbers, spaces, equals and ties."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from oracles.scripted_clusterer import HALVES, ONE, SHATTERED, THIRDS, ScriptedClusterer, three_blobs

@@ -1,7 +1,5 @@
 """Every recipe is a scikit-learn estimator."""
 
-from __future__ import annotations
-
 import io
 
 import joblib

@@ -1,7 +1,5 @@
 """Sparse samples: taken where the map allows it, with the labels of their dense copy."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import scipy.sparse

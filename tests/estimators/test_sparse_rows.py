@@ -1,7 +1,5 @@
 """Sparse samples that are never made dense: the answers are those of the dense copy."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import scipy.sparse

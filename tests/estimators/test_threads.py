@@ -1,7 +1,5 @@
 """The same labels whatever the thread count, and bit-equal fits with the same one."""
 
-from __future__ import annotations
-
 import os
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache

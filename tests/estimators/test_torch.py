@@ -1,7 +1,5 @@
 """Fits, predictions and kernel sums with PyTorch on the processor: the labels of numpy. Skipped without PyTorch."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sklearn.datasets import make_blobs, make_moons

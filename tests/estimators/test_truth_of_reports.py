@@ -1,7 +1,5 @@
 """What a fit reports is true: no convergence to nothing, no objective left out, no cluster lost without a word."""
 
-from __future__ import annotations
-
 import contextlib
 import warnings
 

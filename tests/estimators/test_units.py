@@ -1,7 +1,5 @@
 """The warning about columns in different units: once a fit, for who called it, and only where nothing scales."""
 
-from __future__ import annotations
-
 import warnings
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Samples that would silently become something else are refused with advice."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from clusterkit_min_max import MinMaxModularSVC

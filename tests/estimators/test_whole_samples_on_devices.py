@@ -1,7 +1,5 @@
 """What is more than sums on a device: scores of all rows, comparisons of fits, maps and labels made on the host."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from oracles.devices import blobs, strict

@@ -12,8 +12,6 @@ the marker is missing. What nothing notices is reported and is no error.
     python -m tests.faults --answers FILE       what is known is kept there; a later run with the same file goes on
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

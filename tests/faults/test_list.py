@@ -1,7 +1,5 @@
 """The list of hand-made faults fits the checkout, so that ``python -m tests.faults`` does not end after an hour."""
 
-from __future__ import annotations
-
 import runpy
 from pathlib import Path
 

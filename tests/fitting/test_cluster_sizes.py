@@ -1,7 +1,5 @@
 """Sizes of clusters, counted piece by piece."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

@@ -1,7 +1,5 @@
 """The k-means ensemble below the estimators is that of `clusterkit.ensemble`."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sklearn.datasets import make_blobs

@@ -1,7 +1,5 @@
 """Starts whose objectives differ by rounding alone."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What an engine sends in a fit: every function and every sum by pickle, each at most 16 MiB, and no bit changes."""
 
-from __future__ import annotations
-
 import pickle
 from itertools import groupby
 

@@ -1,7 +1,5 @@
 """Every rule of the house on the whole project: ``python -m tests.house``."""
 
-from __future__ import annotations
-
 import sys
 
 from .rules import RULES

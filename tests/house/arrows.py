@@ -3,8 +3,6 @@
 import-linter holds the layers; the rules here count imports inside functions too and need no package but the library's.
 """
 
-from __future__ import annotations
-
 import ast
 import functools
 from collections.abc import Iterator, Mapping

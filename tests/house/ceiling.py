@@ -1,7 +1,5 @@
 """The weight of the project, which only sinks: tokens of code by folder, against the numbers of ceilings.toml."""
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Iterator, Mapping
 

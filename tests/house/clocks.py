@@ -1,7 +1,5 @@
 """The rule that no test asserts a time: a loaded machine would fail it. Times are commands in `tests/benchmarks`."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """The rule of what compiled loops may call: numba compiles all of it, and some of it takes longer than the loops."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """Rules about names: identifiers name the thing they hold, files are named after their one idea."""
 
-from __future__ import annotations
-
 import ast
 import functools
 import re

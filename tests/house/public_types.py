@@ -1,7 +1,5 @@
 """The rule about types: what is public says what it takes and gives."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterable, Iterator

@@ -1,7 +1,5 @@
 """The rules of the house that a program can check, in the order in which they are printed."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 
 from . import arrows, ceiling, clocks, loops, names, public_types

@@ -1,7 +1,5 @@
 """The arrows between packages: the page, the contracts and the code say the same."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 from house import architecture

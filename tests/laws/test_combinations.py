@@ -1,7 +1,5 @@
 """Every legal composition runs and keeps its promises; every illegal one explains itself."""
 
-from __future__ import annotations
-
 from functools import cache
 from itertools import product
 

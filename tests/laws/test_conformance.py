@@ -1,7 +1,5 @@
 """Every registered stage against every law of its kind; nothing to edit when a stage is added."""
 
-from __future__ import annotations
-
 from itertools import groupby
 
 import pytest

@@ -1,7 +1,5 @@
 """The hypothesis profile of a suite outside this one: the option decides, else the variable, else it is ``fast``."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """The law of saving over every recipe of the catalogue, those of installed plugins too; new ones need no line here."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from clusterkit_min_max import MinMaxModularSVC

@@ -1,7 +1,5 @@
 """The laws away from the defaults: settings that take another path through the code of a built-in stage."""
 
-from __future__ import annotations
-
 import pytest
 
 from clusterkit.contracts.featuremap import Chain

@@ -1,7 +1,5 @@
 """DBCV against its definitions, and what it does with noise, small clusters and copies."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Compactness and the Davies-Bouldin index: definitions, scikit-learn, invariances, blocks."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Laws every agreement metric obeys, and its values against oracles and scikit-learn."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import numpy as np

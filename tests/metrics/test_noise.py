@@ -1,7 +1,5 @@
 """What becomes of noise in the external metrics: nothing but the same metric of rewritten labels."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The range of bandwidths: from one cluster to rows that are alone."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

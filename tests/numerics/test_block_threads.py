@@ -1,7 +1,5 @@
 """The blocks of a pass, computed by several threads and by the one that asks for them."""
 
-from __future__ import annotations
-
 import threading
 from contextvars import ContextVar
 

@@ -1,7 +1,5 @@
 """Compiled code on disk: an index of an older source is ignored, and what is missing is announced once."""
 
-from __future__ import annotations
-
 import importlib
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """Distinct rows are counted as far as it takes."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import scipy.sparse

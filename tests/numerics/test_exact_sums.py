@@ -1,7 +1,5 @@
 """Class sums on grids: no order changes a bit, and they are as close as sums of numbers can be."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The extremes of columns, against those of numpy."""
 
-from __future__ import annotations
-
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """The compiled exponential and kernel sums against numpy, and their independence of blocks and threads."""
 
-from __future__ import annotations
-
 import threading
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Labels of least cost under links: equal to enumeration, optimal where said so, and bounded from below always."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

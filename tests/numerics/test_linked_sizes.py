@@ -1,7 +1,5 @@
 """Labels under sizes, weights and links together: exact where said so, and bounded from below always."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The nearest of few centres by compiled loops, against tables of distances."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The label of the nearest labelled row, against a table of all distances."""
 
-from __future__ import annotations
-
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Graphs of nearest neighbours: neighbours, weights, components and eigenvectors against brute force."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

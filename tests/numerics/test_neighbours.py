@@ -1,7 +1,5 @@
 """Pairs of rows, each once, and orders of values and sets, the same on every number of cores."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

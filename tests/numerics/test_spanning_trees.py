@@ -1,7 +1,5 @@
 """Spanning trees against Prim's algorithm by all pairs: any data, any number of threads."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

@@ -1,7 +1,5 @@
 """Threads that stay for several passes over rows."""
 
-from __future__ import annotations
-
 import threading
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Weighted draws by exponential keys: the same rows in any blocks, as often as their weights say."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

@@ -1,7 +1,5 @@
 """What the library's own plugin provides: kind to names to places."""
 
-from __future__ import annotations
-
 from clusterkit.contracts.registry import Registry
 
 

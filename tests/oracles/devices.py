@@ -1,7 +1,5 @@
 """Arrays on the simulated devices of array-api-strict, which refuse to be mixed and have nothing but the standard."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sklearn.datasets import make_blobs

@@ -1,7 +1,5 @@
 """Random Gaussian kernel domains, samples around them, and the ascent on them."""
 
-from __future__ import annotations
-
 import attrs
 import numpy as np
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """The search of edsvc, written down plainly: one fit after the other."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Links of rows drawn from classes."""
 
-from __future__ import annotations
-
 import numpy as np
 
 

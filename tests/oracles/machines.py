@@ -1,7 +1,5 @@
 """Support vector machines with a bias, and the choice of the bias, by plain loops."""
 
-from __future__ import annotations
-
 import numpy as np
 from hypothesis import strategies as st
 

@@ -1,7 +1,5 @@
 """Feature maps fitted outside a pipeline."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from clusterkit.contracts import Task

@@ -1,7 +1,5 @@
 """Recipes made small enough for tests that go over all of them."""
 
-from __future__ import annotations
-
 import pytest
 
 import clusterkit

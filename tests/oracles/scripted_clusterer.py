@@ -1,7 +1,5 @@
 """A clusterer whose labels and failures are parameters, and three blobs of 50 rows for it to label."""
 
-from __future__ import annotations
-
 import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.datasets import make_blobs

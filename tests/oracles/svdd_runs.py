@@ -1,7 +1,5 @@
 """Runs of the solver svdd on samples with a Gaussian kernel, at a tight tolerance."""
 
-from __future__ import annotations
-
 import numpy as np
 from sklearn.datasets import make_blobs
 

@@ -1,7 +1,5 @@
 """Spanning trees by all pairs, and Genie's rule by a look at all clusters in every step."""
 
-from __future__ import annotations
-
 import numpy as np
 
 

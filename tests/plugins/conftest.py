@@ -1,7 +1,5 @@
 """An environment with good and bad plugins installed, and a way to ask questions inside it."""
 
-from __future__ import annotations
-
 import importlib.util
 import json
 import os

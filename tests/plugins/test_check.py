@@ -1,7 +1,5 @@
 """`clusterkit plugins --check`: the verdict on what is installed, and its exit code."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

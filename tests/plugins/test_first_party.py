@@ -1,7 +1,5 @@
 """Plugins of this checkout: a name that one of them provides leads to its folder, never to a public index."""
 
-from __future__ import annotations
-
 import tomllib
 from importlib import metadata
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Installed plugins: found by entry point, isolated from each other, loaded as late as can be."""
 
-from __future__ import annotations
-
 import pytest
 
 LISTED = """

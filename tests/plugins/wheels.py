@@ -1,7 +1,5 @@
 """Tiny plugin distributions as real wheels, built by hand and installed without a network."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import shutil

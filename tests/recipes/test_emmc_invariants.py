@@ -4,8 +4,6 @@ The fifth and the sixth, other numbers of clusters and other orders of rows, hol
 test_emmc_plain.py compares with the loop.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import assume, given

@@ -1,7 +1,5 @@
 """The loop of extreme maximum margin clustering against plain loops, for every coding of the labels."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import assume, given

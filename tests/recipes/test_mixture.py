@@ -1,7 +1,5 @@
 """The recipe `mixture`: the likelihood of scikit-learn's EM, memberships, and predictions that repeat the labels."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sklearn.datasets import load_iris

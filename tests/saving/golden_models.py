@@ -4,8 +4,6 @@ The files of a version are never changed again. Each folder below ``golden`` has
 ``labels.json``, with the labels of the training rows and of new rows.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 import warnings

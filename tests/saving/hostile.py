@@ -1,7 +1,5 @@
 """Files that somebody else made: saved models taken apart, changed, and put together with a checksum that agrees."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import struct

@@ -1,7 +1,5 @@
 """What `Auto` leaves behind where it chose on a sample of the rows can be saved, and predicts the same."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sklearn.datasets import make_blobs, make_moons

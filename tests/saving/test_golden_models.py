@@ -1,7 +1,5 @@
 """Files of every released version load, and the models in them give the labels that they gave then."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

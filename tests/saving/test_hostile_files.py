@@ -1,7 +1,5 @@
 """Files that are damaged, or made to do harm: each is one error that names the file and what is wrong."""
 
-from __future__ import annotations
-
 import json
 import resource
 import warnings

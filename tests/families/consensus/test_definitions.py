@@ -1,7 +1,5 @@
 """Every consensus against its definition on single samples, on ensembles with many ties."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import assume, given

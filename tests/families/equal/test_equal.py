@@ -1,7 +1,5 @@
 """Laws of equal clustering, against the plain loop."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import assume, given

@@ -1,7 +1,5 @@
 """Sweeps over tiles of rows count as the plain loop does, whatever the rows are."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

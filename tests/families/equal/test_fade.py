@@ -1,7 +1,5 @@
 """Weights that fade: cells against the definition, and what a fit that has converged promises."""
 
-from __future__ import annotations
-
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st

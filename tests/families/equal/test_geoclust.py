@@ -1,7 +1,5 @@
 """GeoClust: the plain loop is compared in `test_equal`; here is what differs."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

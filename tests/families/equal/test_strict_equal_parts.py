@@ -1,7 +1,5 @@
 """The partitioner `equal` with ``strict=True`` against the printed rule in plain loops."""
 
-from __future__ import annotations
-
 import numpy as np
 from clusterkit_min_max import MinMaxModularSVC
 from hypothesis import assume, given

@@ -1,7 +1,5 @@
 """Laws of the NMF solver, and the textbook updates it must equal."""
 
-from __future__ import annotations
-
 import pickle
 
 import numpy as np

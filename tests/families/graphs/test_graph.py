@@ -1,7 +1,5 @@
 """The feature map `graph`: eigenvectors of the self-tuned graph, their extension, and everything degenerate."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sklearn.datasets import make_blobs, make_moons

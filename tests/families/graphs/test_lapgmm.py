@@ -1,7 +1,5 @@
 """Laws of the smooth Gaussian mixture, against formulas and scikit-learn's plain one."""
 
-from __future__ import annotations
-
 import pickle
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Laws of the normalised cut, against all bipartitions and all eigenvectors."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import assume, given

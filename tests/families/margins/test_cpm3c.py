@@ -1,7 +1,5 @@
 """Laws of multiclass maximum margin clustering by cutting planes."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

@@ -1,7 +1,5 @@
 """Laws of two-class maximum margin clustering by cutting planes, against the primal program and all subsets."""
 
-from __future__ import annotations
-
 import attrs
 import numpy as np
 import pytest

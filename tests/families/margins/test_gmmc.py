@@ -1,7 +1,5 @@
 """Laws of generalised maximum margin clustering, against a general solver of cone programs and all labellings."""
 
-from __future__ import annotations
-
 import pickle
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Laws of the solver `ridge`: primal, dual and kernel are one function, and the function is ridge regression."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

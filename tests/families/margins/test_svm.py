@@ -1,7 +1,5 @@
 """Laws of `svm` and of IterSVM, against scikit-learn's classifier and plain loops."""
 
-from __future__ import annotations
-
 from functools import partial
 from itertools import product
 

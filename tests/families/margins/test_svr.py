@@ -1,7 +1,5 @@
 """Laws of `svr` and of IterSVR, against scikit-learn's regression, a dense system and plain loops."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Laws of k-means and kernel k-means, against plain loops."""
 
-from __future__ import annotations
-
 import pickle
 from itertools import product
 

@@ -1,7 +1,5 @@
 """Laws of fuzzy c-means, against plain loops."""
 
-from __future__ import annotations
-
 import pickle
 
 import numpy as np

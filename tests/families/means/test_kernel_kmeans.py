@@ -1,7 +1,5 @@
 """The recipes kernel-kmeans and kmeans end to end: linear kernel, trace form, and the best of all partitions."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

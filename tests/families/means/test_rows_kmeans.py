@@ -1,7 +1,5 @@
 """k-means on the rows of an embedding."""
 
-from __future__ import annotations
-
 import warnings
 
 import numpy as np

@@ -1,7 +1,5 @@
 """k-means||: centres that do not depend on how the rows lie, and as good a start as k-means++."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

@@ -1,7 +1,5 @@
 """Laws of the balancer `band`: the optimum for two clusters, the published repair for more."""
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 

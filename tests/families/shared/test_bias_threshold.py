@@ -1,7 +1,5 @@
 """Laws of the codec `bias_threshold`, against naive losses of every candidate."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import numpy as np

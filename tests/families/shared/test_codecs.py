@@ -1,7 +1,5 @@
 """Laws of the codecs `threshold`, `argmax` and `interval`."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

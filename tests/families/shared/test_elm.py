@@ -1,7 +1,5 @@
 """Laws of the feature map `elm`: ranges, rows on their own, seeds, storage, accuracy far from the origin."""
 
-from __future__ import annotations
-
 import warnings
 
 import attrs

@@ -1,7 +1,5 @@
 """Initial labels: within range, repeatable, and what each start promises."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

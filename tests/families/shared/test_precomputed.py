@@ -1,7 +1,5 @@
 """A matrix in place of coordinates: the same clusters as of the coordinates, one error for each wrong matrix."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.sparse import csr_array

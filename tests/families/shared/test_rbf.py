@@ -1,7 +1,5 @@
 """Laws of the feature map `rbf`: which width wins, and an accurate kernel."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

@@ -1,7 +1,5 @@
 """Laws of `identity`, `minmax`, `zscore`, `unit`, and of chains of maps; the metric that puts one in front."""
 
-from __future__ import annotations
-
 import warnings
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Places on a sphere: distances order as great circles do, 180° is no border, and wrong columns are named."""
 
-from __future__ import annotations
-
 import warnings
 
 import numpy as np

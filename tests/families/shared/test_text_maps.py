@@ -1,7 +1,5 @@
 """log-tf-idf and PCA, dense and sparse, alone and chained."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import scipy.sparse

@@ -1,7 +1,5 @@
 """Laws of the balancer `transport`: least cost, allowed sizes, prices that predict, truth about ties."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import assume, given

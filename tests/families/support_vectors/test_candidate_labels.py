@@ -1,7 +1,5 @@
 """Labels by candidate edges: tests of single segments against the plain version, components against all pairs."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import assume, given

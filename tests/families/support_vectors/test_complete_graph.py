@@ -1,7 +1,5 @@
 """Laws of the complete graph labelling, checked against the plain version with no short cut."""
 
-from __future__ import annotations
-
 import pickle
 
 import attrs

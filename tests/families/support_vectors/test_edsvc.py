@@ -1,7 +1,5 @@
 """The tuner edsvc: its curves are those of fits made one by one, and what it keeps agrees best with the ensemble."""
 
-from __future__ import annotations
-
 import math
 import os
 from types import SimpleNamespace

@@ -1,7 +1,5 @@
 """What edsvc computes with: the agreement of a partition with an ensemble, and the labels of many domains."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

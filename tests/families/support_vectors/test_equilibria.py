@@ -1,7 +1,5 @@
 """Laws of the ascent to the maxima of a kernel sum and of its certified balls, checked against plain ascents."""
 
-from __future__ import annotations
-
 import attrs
 import numpy as np
 import pytest

@@ -1,7 +1,5 @@
 """Laws of the large margin hyperplane by random steps, checked against plain steps and the optimum of the dual."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

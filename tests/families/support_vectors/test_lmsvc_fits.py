@@ -1,7 +1,5 @@
 """The large margin hyperplane in whole fits: known clusters, the recipe."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sklearn.datasets import make_moons

@@ -4,8 +4,6 @@ Each is checked against brute force on random kernel sums in the scaled coordina
 ``exp(-|x - y|²)`` and the weights sum to 1.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

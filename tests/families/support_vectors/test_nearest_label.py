@@ -1,7 +1,5 @@
 """Labels for rows outside all clusters: the compiled loop equals a plain one."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

@@ -1,7 +1,5 @@
 """Nearest rows of points of another library: the answers of the compiled loops."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from oracles.devices import strict

@@ -1,7 +1,5 @@
 """Laws of the sphere with bounds by position: it is svdd with weights, and what the weights are."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import assume, given

@@ -1,7 +1,5 @@
 """The relatives of `svc` have usable defaults: their widths are chosen, and what the user sets stays."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sklearn.datasets import make_moons

@@ -4,8 +4,6 @@ The contours need not come from any solver. Most have their level near the least
 where components are about to merge and short cuts have the least room.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from contextlib import ExitStack
 from unittest import mock

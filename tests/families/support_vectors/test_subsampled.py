@@ -1,7 +1,5 @@
 """Laws of a solver on a part of the samples: what is drawn, what comes out, and which solvers it takes."""
 
-from __future__ import annotations
-
 import pickle
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The tuner of support vector clustering: what it decides, what it leaves, and what it says about it."""
 
-from __future__ import annotations
-
 import warnings
 from contextlib import nullcontext
 

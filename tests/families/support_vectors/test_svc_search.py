@@ -1,7 +1,5 @@
 """The search of the tuner of support vector clustering: its budgets, its shortcuts and its choice."""
 
-from __future__ import annotations
-
 import time
 import warnings
 

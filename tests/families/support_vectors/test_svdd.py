@@ -1,7 +1,5 @@
 """Laws of the smallest sphere, checked against a general solver, LIBSVM and the plain loop."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

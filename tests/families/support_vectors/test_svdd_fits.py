@@ -1,7 +1,5 @@
 """The smallest sphere in whole fits: what a fit reports, what an import costs."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 

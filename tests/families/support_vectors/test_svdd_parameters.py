@@ -1,7 +1,5 @@
 """Parameters of svdd: their messages, their effect, and how a solution ends."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from oracles.svdd_runs import TOL, prepare, solve

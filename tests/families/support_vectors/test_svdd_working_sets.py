@@ -1,7 +1,5 @@
 """The Gaussian path of svdd: LIBSVM's optimum for every width, working sets, equal samples, threads, precision."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Links of labelers that read trees and domains: kept, whatever the tree."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

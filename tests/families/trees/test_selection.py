@@ -1,7 +1,5 @@
 """Which clusters of the condensed hierarchy are taken, what becomes of noise, and the most persistent cuts."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

@@ -1,7 +1,5 @@
 """The labelers of trees, against their definitions, scikit-learn's HDBSCAN, and themselves on rows in another order."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given
