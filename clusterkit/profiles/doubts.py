@@ -14,7 +14,7 @@ from clusterkit.drivers.auto import CONFIRMS, restated_in_words
 from clusterkit.errors import counted, first_names, shortened
 from clusterkit.families.mixtures.mixed_mixture import restating_in_words
 from clusterkit.profiles.measures import GroupedSample, draw
-from clusterkit.profiles.raw_table import RawColumn, RawTable
+from clusterkit.profiles.raw_table import RawTable
 from clusterkit.profiles.rows import degrees_of_rows
 from clusterkit.tables.preparing.plans import CategoryColumn, ColumnPlan
 from clusterkit.tables.preparing.redundant_columns import as_option
@@ -119,7 +119,7 @@ def _of_gaps(model: Any, table: object, labels: Labels, k: int) -> str:
     clusters = {
         column.name: its
         for column in rows.columns(sample.rows)
-        if column.name in having and (its := _mostly(_missing(column), sample))
+        if column.name in having and (its := _mostly(column.missing, sample))
     }
     if not clusters:
         return ""
@@ -154,12 +154,6 @@ def _mostly(missing: Mask, sample: GroupedSample) -> list[int]:
         if label >= 0 and inside >= MOSTLY and inside - outside >= ABOVE:
             chosen.append(label)
     return chosen
-
-
-def _missing(column: RawColumn) -> Mask:
-    if column.kind == "category":
-        return np.asarray(column.values == -1)
-    return ~np.isfinite(column.values.astype(np.float64))
 
 
 def _of_single(X: Array, labels: Labels, names: Labels) -> str:

@@ -25,7 +25,7 @@ from clusterkit.estimators.base import FittedAttributes
 from clusterkit.estimators.preparing import of_records
 from clusterkit.numerics.threads import ignoring
 from clusterkit.profiles.measures import draw, not_fitted
-from clusterkit.profiles.raw_table import RawColumn, as_frame, columns_of_samples, in_unit
+from clusterkit.profiles.raw_table import RawColumn, as_frame, columns_of_samples, in_unit, times
 from clusterkit.profiles.representing import points_of
 from clusterkit.profiles.rows import NEIGHBOURS, memberships_of
 from clusterkit.samples import Space
@@ -38,6 +38,9 @@ MOST_FITTED = 20_000
 
 ORDERS, CELLS = 32, 20_000_000
 """Random orders in which columns are removed, fewer where the rows of all orders have more cells: 160 MB."""
+
+EQUAL = 1e-12
+"""Relative difference of two distances up to which they are equal: their rounding."""
 
 SHOWN, LEAST = 3, 0.1
 """Columns that a sentence names at most, and the least share of all contributions of each."""
@@ -210,8 +213,9 @@ def explain(model: FittedAttributes, rows: object, *, random_state: int = 0) -> 
         if fitted is not None and several:
             others, certainty = fitted.around(samples, labels)
         degrees = memberships_of(model, rows, labels)
-        certainty = certainty if degrees is None else degrees
         cells = _cells(model, rows, samples)
+        certainty[np.all([cell.missing for cell in cells], axis=0)] = math.nan  # of the values that fill its gaps
+        certainty = certainty if degrees is None else degrees
         explained = []
         for i, label in enumerate(labels.tolist()):
             values: Array = np.zeros(len(cells))
@@ -297,14 +301,20 @@ class FittedRows:
     def around(self, samples: Array, labels: Labels) -> tuple[Labels, Array]:
         """The cluster of the nearest row of another cluster, -1 for none, and the certainty, of rows with labels.
 
-        It is the share of the ten nearest rows that is in no other cluster; a row of the fit is not counted itself.
+        It is the share of the ten nearest rows that is in no other cluster; a row of the fit is not counted itself, and
+        rows as near as the last of them count in part.
         """
         distances = self.distances(samples)
-        near = np.argsort(distances, axis=1, kind="stable")[:, : NEIGHBOURS + 1]
-        is_fitted = distances.min(axis=1, keepdims=True) == 0
-        beside = self.labels[np.where(is_fitted, near[:, 1:], near[:, :-1])]
-        certainty = 1.0 - ((beside != labels[:, None]) & (beside >= 0)).mean(axis=1)
-        distances[(labels[:, None] == self.labels) | (self.labels < 0)] = np.inf
+        itself = np.flatnonzero(distances.min(axis=1) == 0)
+        distances[itself, distances[itself].argmin(axis=1)] = np.inf
+        count = min(NEIGHBOURS, len(self.labels) - 1)
+        last = np.sort(distances, axis=1)[:, count - 1, None]
+        nearer = distances < last * (1 - EQUAL)
+        tied = ~nearer & (distances <= last * (1 + EQUAL))
+        weights = nearer + tied * ((count - nearer.sum(axis=1)) / tied.sum(axis=1))[:, None]
+        alike = (labels[:, None] == self.labels) | (self.labels < 0)
+        certainty = (weights * alike).sum(axis=1) / count
+        distances[alike] = np.inf
         others = np.where(np.isinf(distances.min(axis=1)), NOISE, self.labels[distances.argmin(axis=1)])
         return others, np.where(labels < 0, 0.0, certainty)
 
@@ -352,7 +362,7 @@ def _evidence(
 
     value: Any = column.values[row]
     is_level = column.kind == "category"
-    is_gap = bool(value < 0 if is_level else np.isnan(value))
+    is_gap = bool(column.missing[row])
     has_gaps = bool(getattr(plan, "gaps", 0))
     gap = "missing or new" if is_level and not has_gaps else "missing"
     shown = gap if is_gap else shortened(column.levels[value]) if is_level else written(value)
@@ -370,7 +380,7 @@ def _evidence(
         mean, spread = float(np.nanmean(values)), float(np.nanstd(values))
         side = "above" if value > mean else "below"
         if spread > 1e-12 * abs(mean):
-            side = f"{abs(value - mean) / spread:.1f} sd {side}"
+            side = f"{times(abs(value - mean) / spread)} sd {side}"
         words += [f"{side} {_called(label)} ({written(mean)})"] * (mean == mean)
     begin, joint = (" is ", ", as in ") if is_level or is_gap else (" ", " is ")
     text = joint.join(filter(None, [shortened(column.name) + begin + shown, " and ".join(words)]))

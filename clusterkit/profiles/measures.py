@@ -128,8 +128,7 @@ def evidence_of_table(table: RawTable, labels: Labels, rng: Rng) -> LabelEvidenc
     X = np.empty((len(rows), len(columns)))
     for j, column in enumerate(columns):
         values = np.asarray(column.values, dtype=np.float64)
-        missing = values < 0 if column.kind == "category" else ~np.isfinite(values)
-        X[:, j] = np.where(missing, np.nan, values)
+        X[:, j] = np.where(column.missing, np.nan, values)
     kinds = tuple(
         "category"
         if column.kind == "category"

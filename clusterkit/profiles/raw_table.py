@@ -16,7 +16,7 @@ from typing import Any, Literal, final
 import attrs
 import numpy as np
 
-from clusterkit._typing import AnyArray, Array, Indices
+from clusterkit._typing import AnyArray, Array, Indices, Mask
 from clusterkit.errors import STEERING, InvalidData, InvalidParameter, escaped, shortened
 from clusterkit.samples.coding import why_no_table
 from clusterkit.tables.cells.measures import PLAIN
@@ -52,6 +52,11 @@ class RawColumn:
     values: AnyArray
     levels: tuple[str, ...] = ()
     left_out: str = ""
+
+    @property
+    def missing(self) -> Mask:
+        """Which rows have no value."""
+        return np.asarray(self.values == -1 if self.kind == "category" else ~np.isfinite(self.values))
 
 
 @final
@@ -290,6 +295,17 @@ def number(value: float) -> str:
     return f"{value:,.0f}" if GROUPED <= abs(value) < 1e15 else f"{value:.4g}"
 
 
+def times(value: float) -> str:
+    """How many times one number is another.
+
+    Examples
+    --------
+    >>> times(2.04), times(12345.6), times(1e150)
+    ('2.0', '12,346', '1e+150')
+    """
+    return f"{value:.1f}" if value < 100 else number(value)
+
+
 def in_unit(value: float, kind: Kind, clock: str = "") -> str:
     """A number, the date of seconds since 1970, or hours of a `clock` as it shows them; a dash for none.
 
@@ -312,7 +328,7 @@ def in_unit(value: float, kind: Kind, clock: str = "") -> str:
 def as_cell(value: object, most: int = WIDEST) -> str:
     """A value for people: harmless, and of at most so many characters."""
     if isinstance(value, float):
-        return "–" if math.isnan(value) else f"{value:.2f}"
+        return f"{value:.2f}" if abs(value) < GROUPED else number(value)
     if isinstance(value, int):
         return f"{value:,}"
     return shortened(escaped(str(value), CONTROL), most)

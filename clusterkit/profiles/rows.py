@@ -52,6 +52,7 @@ def degrees_of_rows(points: Array, labels: Labels, among: Indices) -> DegreesOfR
     from sklearn.neighbors import NearestNeighbors
 
     n, m = len(points), len(among)
+    among = np.random.default_rng(0).permutation(among)  # of equally near rows any come, not the first
     inside = np.zeros(n, dtype=bool)
     inside[among] = True
     size = min(NEIGHBOURS, m - 1)

@@ -33,6 +33,7 @@ from clusterkit.profiles.comparing import Method
 from clusterkit.profiles.doubts import FAR
 from clusterkit.profiles.naming import in_words
 from clusterkit.profiles.profiling import heat_cells
+from clusterkit.profiles.raw_table import times
 from clusterkit.report import sentences
 from clusterkit.report.analysis import Analysis, OddRow, analyse, recipe_of
 from clusterkit.report.sentences import plain
@@ -488,7 +489,7 @@ def _odd(rows: Sequence[OddRow], analysis: Analysis, columns: Sequence[str]) -> 
             "other": "–" if row.other < 0 else row.other,
             "value": row.value,
             # rounded down, so that no row below the limit is shown with it
-            "times": f"{math.floor(10 * row.value) / 10:.1f}",
+            "times": times(math.floor(10 * row.value) / 10),
             "cells": of_row,
         }
         for row, of_row in zip(rows, cells, strict=True)

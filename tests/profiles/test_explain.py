@@ -91,6 +91,19 @@ def test_a_single_row_is_explained_in_the_units_of_its_table_and_what_cannot_be_
     assert str(alone) == "row 0: cluster 0, the only one."
 
 
+def test_what_rows_do_not_say_is_not_sure_and_far_rows_are_short():
+    model = clusterkit.recipe("kmeans", n_clusters=2, random_state=0).fit(np.repeat(np.eye(2), 15, axis=0))
+    assert clusterkit.explain(model, [[0.5, 0.5]])[0].certainty == 0.5  # as near to all rows
+    far = clusterkit.explain(model.fit(_planted()[0]), [[0.0, 1e9, 0.0]])[0].sentence
+    assert ",000 is " in far
+    assert ".0 sd" not in far
+    radius, turn = np.repeat([1, 4], 100), 2.4 * np.arange(200)
+    rings = {"x": radius * np.cos(turn), "y": radius * np.sin(turn)}  # which no mixture answers for
+    with pytest.warns(TableWarning, match="no value"):
+        empty = clusterkit.explain(clusterkit.Auto(2, random_state=0).fit(rings), {"x": None, "y": None})[0]
+    assert np.isnan(empty.certainty)
+
+
 def test_the_command_explains_all_rows_or_those_that_are_named(tmp_path, capsys):
     X, _ = _planted()
     data, model = tmp_path / "t.csv", tmp_path / "m.clusterkit"

@@ -79,6 +79,11 @@ def test_other_columns_are_not(other):
     assert not sentence({"a": HEIGHT, "b": TOWNS, "c": other})
 
 
+def test_columns_that_share_far_rows_only_are_not():
+    a, b = (np.where(np.arange(200) < 2, 1e5, values) for values in (HEIGHT, RNG.permutation(HEIGHT)))
+    assert not sentence({"a": a, "b": b})
+
+
 def test_columns_left_out_do_not_count():
     table = {"a": HEIGHT, "c": HEIGHT}
     with warnings.catch_warnings():

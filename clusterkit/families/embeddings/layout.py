@@ -18,7 +18,7 @@ from clusterkit._typing import Array, Indices, Rng
 from clusterkit.contracts import FeatureMap, Task, params
 from clusterkit.errors import ClusterkitWarning, counted
 from clusterkit.numerics.neighbour_graph import components
-from clusterkit.numerics.neighbour_search import METHODS, canonical_order, nearest_of, nearest_rows
+from clusterkit.numerics.neighbour_search import METHODS, canonical_order, nearest_of, nearest_rows, without_rounding
 from clusterkit.numerics.shapes import array, scalar
 from clusterkit.numerics.threads import limited_threads, over_rows, thread_pool
 from clusterkit.samples import EmbeddedSpace, FeatureSpace, memory
@@ -92,15 +92,17 @@ class Layout(FeatureMap):
     Warns
     -----
     ClusterkitWarning
-        If rows of one or two columns come with length 1, as `unit` makes them.
+        If rows of one or two columns come with length 1, as `unit` makes them. If the number of clusters is sought
+        among groups of fewer than ten equal rows.
 
     Notes
     -----
     Rows are worked on in an order that depends on their values, not on the order in which they come; equal rows are one
-    vertex. Where most rows are in groups of ten and more equal ones, the distinct rows are too few for a graph, and
-    each such group is a part of it by itself. A layout is the work of one thread, so that the features are the same for
-    any number of threads. `resolved_` reports how neighbours were searched, and where not all pairs were compared the
-    share of the true neighbours found on 200 rows ("recall").
+    vertex, and so are rows of length 1 that are equal up to rounding. Where most rows are in groups of ten and more
+    equal ones, the distinct rows are too few for a graph, and each such group is a part of it by itself. A layout is
+    the work of one thread, so that the features are the same for any number of threads. `resolved_` reports how
+    neighbours were searched, and where not all pairs were compared the share of the true neighbours found on 200 rows
+    ("recall").
 
     New rows get the mean of the positions of their nearest rows, nearer ones counting more; that only approximates the
     positions of the rows themselves, so `exact_on_training` is False.
@@ -129,7 +131,8 @@ class Layout(FeatureMap):
         """The space of the layouts, which keeps the graph."""
         X = samples.points
         n, d = X.shape
-        if d <= PLANE and not (np.abs(np.linalg.norm(X, axis=1) - 1.0) > EQUAL_LENGTH).any():
+        is_unit = _is_unit(X)
+        if d <= PLANE and is_unit:
             warnings.warn(
                 f"rows of {counted(d, 'column')} that are scaled to length 1 keep nothing but their angle: clusters "
                 "that differ in the length are one. Embeddings have many columns; for measurements take recipe "
@@ -150,6 +153,8 @@ class Layout(FeatureMap):
             X, key,
             lambda: neighbour_graph(X, self.n_neighbors, np.random.default_rng(seeds[-1]), self.neighbors_method),
         )  # fmt: skip
+        if task.n_clusters is None:
+            _warn_of_small_groups(graph, is_unit)
         notify(Report("layout", 2, 2))
         placed = layouts(graph, self.epochs, self.negatives, seeds[:count], np.random.default_rng(seeds[-2]))
         H = np.hstack(placed)[graph.place].astype(X.dtype, copy=False)
@@ -202,6 +207,10 @@ EQUAL_ROWS, MOST_GROUPS = 10, 200
 """Equal rows are a group that may be a cluster if there are as many as the smallest cluster has, and no fewer than the
 rows over the second number. Where most rows are in such groups, the distinct rows are too few to be a graph."""
 
+REPEATED, SMALL_SHARE = 3, 0.1
+"""Equal rows from which on they are a group of which a user would ask, and the share of the rows in groups that are too
+small for a cluster from which on a fit warns."""
+
 
 def neighbour_graph(X: Array, n_neighbors: int, rng: Rng, search: str = "auto") -> NeighbourGraph:
     """The graph of samples X (n, d); O(n² d), less beyond `search.EXACT_WORK`; see `search.method_for`.
@@ -210,10 +219,12 @@ def neighbour_graph(X: Array, n_neighbors: int, rng: Rng, search: str = "auto") 
     as rows are that are nearly equal.
     """
     X = np.ascontiguousarray(X, dtype=np.float32)
+    if _is_unit(X):
+        X = without_rounding(X)
     rows, place = canonical_order(X)
     k = min(n_neighbors, len(rows) - 1)
     counts = np.bincount(place)
-    is_group = counts >= max(EQUAL_ROWS, len(X) // MOST_GROUPS)
+    is_group = counts >= _least_group(len(X))
     if k and 2 * counts[is_group].sum() > len(X):
         k = min(n_neighbors, len(X) - 1)
         copies = np.where(is_group, k + 1, 1)
@@ -226,6 +237,33 @@ def neighbour_graph(X: Array, n_neighbors: int, rng: Rng, search: str = "auto") 
     edges = weights_of(near.index)
     graph = NeighbourGraph(rows, place, near.index, *edges, near.method, near.recall, near.sketch, 1)
     return attrs.evolve(graph, components=int(components(matrix_of(graph)).max()) + 1)
+
+
+def _warn_of_small_groups(graph: NeighbourGraph, is_unit: bool) -> None:
+    """Say that groups of equal rows are joined because each has fewer rows than a cluster."""
+    counts = np.bincount(graph.place)
+    groups = counts[counts >= REPEATED]
+    small = groups[groups < _least_group(len(graph.place))]
+    if 2 * groups.sum() > len(graph.place) and small.sum() >= SMALL_SHARE * len(graph.place):
+        cosine = "metric='cosine' and " * is_unit
+        warnings.warn(
+            f"most rows are equal to others, {small.sum()} of {len(graph.place)} in groups of at most {small.max()}: "
+            "too few rows for a cluster here, so that groups are joined. Where each is a cluster, take recipe 'kmeans' "
+            f"with {cosine}n_clusters={len(groups)}",
+            ClusterkitWarning,
+            stacklevel=3,
+        )
+
+
+def _least_group(n: int) -> int:
+    """Equal rows, of n rows, from which on they may be a cluster."""
+    return max(EQUAL_ROWS, n // MOST_GROUPS)
+
+
+def _is_unit(X: Array) -> bool:
+    """Whether all rows have length 1, or 0."""
+    lengths = np.linalg.norm(X, axis=1)
+    return bool(((np.abs(lengths - 1.0) <= EQUAL_LENGTH) | (lengths == 0.0)).all())
 
 
 def matrix_of(graph: NeighbourGraph) -> csr_array:

@@ -30,7 +30,7 @@ FIRST_ROWS = 100
 """Rows in which categories are compared first: most pairs differ there."""
 
 ALIKE = 0.999
-"""Absolute correlation above which two columns of numbers say the same."""
+"""Absolute correlation, of the values and of their ranks, above which two columns of numbers say the same."""
 
 FIRST_LOOK = 0.9
 """Absolute correlation of columns with filled gaps from which the correlation without gaps is computed."""
@@ -119,7 +119,8 @@ def _correlated(numbers: dict[str, NDArray[np.float64]]) -> list[tuple[str, str,
                 continue
             both = known[:, i] & known[:, j]
             r = _correlation(values[both, i], values[both, j]) if both.sum() >= FEWEST else 0.0
-            if abs(r) > ALIKE:
+            # a far row that both share makes the correlation, that of the ranks it leaves alone
+            if abs(r) > ALIKE and abs(_correlation(_ranks(values[both, i]), _ranks(values[both, j]))) > ALIKE:
                 redundant.append((names[i], names[j], f"correlation {r:.4f}"))
                 second.add(j)
                 break
@@ -130,6 +131,12 @@ def _correlation(a: NDArray[np.float64], b: NDArray[np.float64]) -> float:
     a, b = a - a.mean(), b - b.mean()
     size = float(np.sqrt((a @ a) * (b @ b)))
     return float(a @ b) / size if size > 0.0 else 0.0
+
+
+def _ranks(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Ranks, of equal values their mean; half a rank below those that count from 1."""
+    _, place, counts = np.unique(values, return_inverse=True, return_counts=True)
+    return np.asarray((np.cumsum(counts) - counts / 2)[place])
 
 
 def _corresponding(codes: dict[str, Codes], numbers: frozenset[str]) -> list[tuple[str, str, str]]:

@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
-from clusterkit.contracts.outcomes import MergeTree
 from clusterkit.families.embeddings.communities_jit import adjusted_rand, cut, merge_all, move_all, sums_between
 from clusterkit.families.embeddings.layers import best_layer, fill, layer_of, layers_of
 from clusterkit.families.embeddings.layout import layouts, matrix_of, neighbour_graph
@@ -87,13 +86,6 @@ def test_lists_that_a_sketch_leaves_short_are_filled_by_the_exact_rows(monkeypat
     even = np.arange(0, 60, 2)
     np.testing.assert_array_equal(neighbours.index[even], expected.index[even])
     assert neighbours.index.min() >= 0
-
-
-def test_all_pairs_are_compared_up_to_their_work():
-    assert search.method_for(2_000_000, 768) == "cells"
-    assert search.method_for(300_000, 50) == "exact"
-    assert search.method_for(2_000, 768, "sketch") == "sketch"
-    assert search.method_for(20_000, 768, "exact") == "exact"
 
 
 @pytest.mark.parametrize("noise", [True, False])
@@ -315,10 +307,3 @@ def test_the_nearest_of_new_rows_are_exact_and_equal_rows_come_first(seed, k):
     np.testing.assert_allclose(squared, np.take_along_axis(D, expected, axis=1), rtol=1e-5)
     np.testing.assert_array_equal(index[: len(X[::7]), 0], np.arange(0, 80, 7))
     assert (squared[: len(X[::7]), 0] == 0).all()
-
-
-def test_a_tree_of_one_vertex_is_a_tree():
-    graph, trees = fitted(np.ones((5, 3), dtype=np.float32))
-    assert graph.n == 1
-    assert isinstance(trees[0], MergeTree)
-    np.testing.assert_array_equal(fill(graph, layer_of(trees, 1).labels)[graph.place], np.zeros(5))

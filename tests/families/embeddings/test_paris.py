@@ -127,8 +127,8 @@ def test_background_is_told_by_its_score_or_left_out_as_noise():
 
 @pytest.mark.parametrize(
     "X",
-    [np.ones((30, 4)), np.eye(3), np.zeros((12, 5)), np.repeat(np.eye(4), 15, axis=0), np.ones((1, 2))],
-    ids=["equal rows", "three rows", "zeros", "repeated rows", "one row"],
+    [np.ones((30, 4)), np.eye(3), np.zeros((12, 5)), np.ones((1, 2))],
+    ids=["equal rows", "three rows", "zeros", "one row"],
 )
 @pytest.mark.filterwarnings("ignore::clusterkit.ClusterkitWarning")
 def test_degenerate_rows_have_clusters_too(X):
@@ -161,7 +161,7 @@ def test_groups_of_equal_rows_are_the_clusters_with_the_number_or_without(k, d):
         np.stack([np.cos(turns), np.sin(turns)], axis=1) if d == 2 else np.random.default_rng(k).normal(size=(k, d))
     )
     y = np.repeat(np.arange(k), [12, 30, *[17] * (k - 2)])
-    X = directions[y] * np.random.default_rng(0).uniform(1.0, 5.0, size=(len(y), 1)).round()
+    X = (directions[y] * np.random.default_rng(0).uniform(1.0, 5.0, size=(len(y), 1))).astype(np.float32)
     for number in (None, k):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ClusterkitWarning)
@@ -196,8 +196,10 @@ def test_parts_without_an_edge_between_them_join_their_nearest_where_fewer_clust
     assert adjusted_rand_score(y // 2, recipe("embeddings", n_clusters=2, random_state=0).fit(X).labels_) == 1.0
 
 
-def test_two_distinct_rows_are_two_clusters_where_two_are_asked_for():
+def test_two_distinct_rows_are_two_clusters_where_two_are_asked_for_and_else_few_equal_rows_are_warned_of():
     X = np.repeat(np.eye(3)[:2], 4, axis=0)
+    with pytest.warns(ClusterkitWarning, match="8 of 8 in groups of at most 4.*metric='cosine' and n_clusters=2"):
+        recipe("embeddings", random_state=0).fit(X)
     assert recipe("embeddings", n_clusters=2, random_state=0).fit(X).labels_.tolist() == [0] * 4 + [1] * 4
 
 

@@ -93,20 +93,11 @@ def test_float32(d):
 
 
 @pytest.mark.parametrize("value", [0.0, 0.1, 1e6 / 3])
-@pytest.mark.parametrize("d", [2, 7])
 @pytest.mark.parametrize("parameters", [{}, {"sigma_fraction": 0.3}])
-def test_equal_rows_have_kernel_one(value, d, parameters):
-    space = fit(np.full((30, d), value), **parameters)
+def test_equal_rows_have_kernel_one(value, parameters):
+    space = fit(np.full((30, 7), value), **parameters)
     assert np.isfinite(space.kernel.gamma)
     np.testing.assert_array_equal(space.gram(), 1.0)
-
-
-@pytest.mark.parametrize("d", [2, 7])
-def test_duplicates_have_kernel_one_and_equal_rows(d):
-    X = np.random.default_rng(0).normal(size=(20, d))
-    K = fit(np.concatenate([X, X]), gamma=50.0).gram()
-    np.testing.assert_allclose(K[:20, 20:].diagonal(), 1.0, atol=1e-12)
-    np.testing.assert_allclose(K[:20], K[20:], atol=1e-12)
 
 
 @pytest.mark.parametrize("parameters", [{"sigma": 1e-200}, {"sigma_fraction": 1e-200}])
