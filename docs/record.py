@@ -2,9 +2,9 @@
 
 Every table that ``clusterkit reproduce`` lists and every benchmark of docs/results/benchmarks.csv, one after the other,
 the short ones first. Complete records are left alone unless ``--again`` asks for new ones; a table that was interrupted
-goes on with the job it was at. ``--missing`` adds the rows that complete records lack and runs nothing else, with
-``--rows TEXT`` only rows whose name contains the text. ``--list`` only says what would run, with the CPU time of the
-last record. Data sets are found through CLUSTERKIT_DATA.
+goes on with the job it was at. ``--missing`` adds the rows that complete records lack, tries again those that were not
+run, and runs nothing else, with ``--rows TEXT`` only rows whose name contains the text. ``--list`` only says what would
+run, with the CPU time of the last record. Data sets are found through CLUSTERKIT_DATA.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", nargs="+", default=[], metavar="NAME", help="these tables and benchmarks")
     parser.add_argument("--again", action="store_true", help="also where there is a complete record")
-    parser.add_argument("--missing", action="store_true", help="only the rows that complete records lack")
+    parser.add_argument("--missing", action="store_true", help="only rows without values in complete records")
     parser.add_argument("--rows", default="", metavar="TEXT", help="with --missing: rows whose name contains the text")
     parser.add_argument("--quick", action="store_true", help="a part of each table, where there is no record at all")
     parser.add_argument("--list", action="store_true", help="say what would run")
@@ -65,7 +65,9 @@ def _options() -> argparse.Namespace:
 
 def _is_wanted(name: str, record: Record | None, options: argparse.Namespace) -> bool:
     if options.missing:
-        jobs = record.lacking(planned(name)) if record is not None and record.complete and name in tables() else []
+        jobs = (
+            record.without_values(planned(name)) if record is not None and record.complete and name in tables() else []
+        )
         return any(options.rows in job.row for job in jobs)
     return options.again or record is None or not (options.quick or record.complete)
 

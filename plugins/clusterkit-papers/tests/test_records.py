@@ -6,10 +6,11 @@ import platform
 import re
 import warnings
 
+import attrs
 import pytest
 from clusterkit_papers import record, record_missing, recording, reproduction
 from clusterkit_papers.fits import without_warnings
-from clusterkit_papers.jobs import Cell, Job, Measurements
+from clusterkit_papers.jobs import Cell, Job, Measurements, NotRun
 from clusterkit_papers.journals import Journal
 from clusterkit_papers.records import Record, Surroundings, record_path
 from clusterkit_papers.summary import closing_line, printed_order, standing
@@ -131,6 +132,26 @@ def test_missing_rows_are_added_to_a_record(tmp_path, monkeypatch):
     record_missing("emmc-table3", tmp_path)
     assert Record.read(record_path(tmp_path, "emmc-table3")) == now
     assert [path.name for path in tmp_path.iterdir()] == ["emmc-table3.json"]
+
+
+def test_rows_that_were_not_run_are_tried_again(tmp_path, monkeypatch):
+    calls = []
+
+    def refused(step):
+        calls.append("b")
+        raise NotRun("too large")
+
+    first, second = job("a", (3.0,), calls), attrs.evolve(job("b", (5.0,), calls), run=refused)
+    monkeypatch.setattr(recording, "planned", lambda name, **plan: [first, second])
+    barred = {**ROWS[0], "ours": None, "runs": 0}
+    old = [{**barred, "row": "EMMC: a", "verdict": "not run: no time"}]
+    old.append({**barred, "row": "EMMC: b", "verdict": "not run: too large"})
+    Record("emmc-table3", "clusterkit reproduce emmc-table3", SURROUNDINGS, 1.0, 1.0, old).write(tmp_path)
+    record_missing("emmc-table3", tmp_path)
+    now = Record.read(record_path(tmp_path, "emmc-table3"))
+    assert calls == ["a", "b"]
+    rows = [(row["row"], row["ours"], row.get("added")) for row in now.rows if ": " in row["row"]]
+    assert rows == [("EMMC: a", 3.0, 1), ("EMMC: b", None, None)]
 
 
 def test_an_interrupt_leaves_the_other_rows_missing(tmp_path, monkeypatch):

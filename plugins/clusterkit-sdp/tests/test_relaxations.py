@@ -30,7 +30,7 @@ from clusterkit.errors import InvalidData, InvalidParameter, NeedsMemory, Solver
 from clusterkit.families.shared.rbf import Rbf
 from clusterkit.metrics import clustering_accuracy
 from clusterkit.samples import KernelSpace
-from clusterkit.samples.kernels import Gaussian, Linear
+from clusterkit.samples.kernels import Gaussian, Linear, MatrixKernel
 from clusterkit.testing.pytest_plugin import share_of_examples
 
 RNG = np.random.default_rng(0)
@@ -131,10 +131,16 @@ def test_any_dual_point_bounds_every_labelling(seed):
 class TestTwoConicSolversAgree:
     @pytest.mark.parametrize("limit", [0, 2, 14])
     def test_mmc(self, space, limit):
-        one, other = (facts_of(MmcSdp(solver=name, tol=1e-6), space, limit) for name in ("SCS", "CLARABEL"))
+        interior, one, other = (
+            facts_of(MmcSdp(solver=name, tol=1e-6), space, limit) for name in ("IPM", "SCS", "CLARABEL")
+        )
         assert one["value"] == pytest.approx(other["value"], rel=1e-3)
+        assert interior["value"] == pytest.approx(other["value"], rel=1e-4)
+        assert 0 <= interior["gap"] <= 2e-6 * interior["value"]
+        assert interior["residual"] <= 1e-9
         if limit < 14:  # else the optimum is not unique
             assert one["tightness"] == pytest.approx(other["tightness"], abs=1e-2)
+            assert interior["tightness"] == pytest.approx(other["tightness"], abs=1e-2)
         assert (one["solver"], other["solver"]) == ("SCS", "CLARABEL")
 
     @pytest.mark.parametrize("parameters", [{}, {"bias_penalty": np.inf}, {"slack_penalty": 0.5}], ids=str)
@@ -212,6 +218,12 @@ class TestMonotoneAndSymmetric:
         np.testing.assert_allclose(one.K, other.K, atol=1e-9)
         assert clustering_accuracy(y, one.solve(None, None, RNG).rows[:, 0] > 0) == 1.0
 
+    def test_a_kernel_that_is_not_semidefinite_is_for_conic_solvers(self):
+        K = np.array([[1.0, 0.9, -0.9], [0.9, 1.0, 0.9], [-0.9, 0.9, 1.0]])
+        assert facts_of(MmcSdp(), KernelSpace(K, MatrixKernel(K)), 1)["solver"] == "SCS"
+        with pytest.raises(InvalidData, match=r"solver='IPM' needs a positive semidefinite kernel.*Use 'SCS'"):
+            facts_of(MmcSdp(solver="IPM"), KernelSpace(K, MatrixKernel(K)), 1)
+
     @pytest.mark.parametrize(("low", "high", "limit"), [((0, 0), (9, 9), 9), ((4, 4), (5, 5), 1), ((2, 0), (7, 6), 5)])
     def test_bounds_become_a_limit(self, low, high, limit):
         assert most_imbalance(Task(9, 2, (np.array(low), np.array(high)))) == limit
@@ -256,15 +268,18 @@ class TestEnds:
 
     @pytest.mark.parametrize(
         "solver",
-        [MmcSdp(max_iter=25), GmmcSdp(solver="SCS", max_iter=25), GmmcSdp(solver="CLARABEL", max_iter=4)],
-        ids=["mmc_sdp", "gmmc_sdp", "gmmc_sdp-clarabel"],
+        [
+            MmcSdp(max_iter=4),
+            MmcSdp(solver="SCS", max_iter=25),
+            GmmcSdp(solver="SCS", max_iter=25),
+            GmmcSdp(solver="CLARABEL", max_iter=4),
+        ],
+        ids=["mmc_sdp", "mmc_sdp-scs", "gmmc_sdp", "gmmc_sdp-clarabel"],
     )
     def test_an_inaccurate_end_warns_with_numbers(self, solver):
         X, _ = blobs(20)
-        message = (
-            rf"solver '{solver.name}': (SCS|CLARABEL) ended with status '\w+' after {solver.max_iter} iterations.*bound"
-        )
-        with pytest.warns(ClusterkitWarning, match=message):
+        status = rf"ended with status '\w+' after {solver.max_iter} iterations.*bound"
+        with pytest.warns(ClusterkitWarning, match=rf"solver '{solver.name}': (IPM|SCS|CLARABEL) {status}"):
             model = Pipeline(Rbf(sigma_fraction=0.2), solver, "threshold", n_clusters=2).fit(X)
         assert not model.converged_
         facts = model.outcome_.status.facts
@@ -286,7 +301,7 @@ class TestEnds:
         assert facts["failures"] == "CLARABEL ended with status 'solver_error' after 7 iterations"
 
     @pytest.mark.parametrize(
-        "solver", [MmcSdp(tol=1e-12), GmmcSdp(solver="CLARABEL", tol=1e-14)], ids=["SCS", "CLARABEL"]
+        "solver", [MmcSdp(solver="SCS", tol=1e-12), GmmcSdp(solver="CLARABEL", tol=1e-14)], ids=["SCS", "CLARABEL"]
     )
     def test_ctrl_c_ends_a_solve(self, solver):
         """Both would take many seconds."""

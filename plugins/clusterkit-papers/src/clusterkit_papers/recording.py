@@ -72,7 +72,8 @@ def record_missing(
 ) -> list[dict[str, object]]:
     """Run what the record of a table lacks, and add the rows to it; what it has is not run again.
 
-    Rows that the table has no more are left out. The record says where and when the added rows were run. After Ctrl-C
+    A row that was not run, for whatever reason, is tried again, and stays as it is where the reason is the same. Rows
+    that the table has no more are left out. The record says where and when the added rows were run. After Ctrl-C
     the rows of the jobs that are done are added, and the others stay missing.
 
     Parameters
@@ -106,11 +107,15 @@ def record_missing(
     if old.command != command:
         raise InvalidData(f"{path.name} was made by {old.command!r}: rows can be added to a whole table only")
     journal = Journal(Path(folder) / f"{name}.partial", f"{command} --missing")
-    wanted = [job for job in old.lacking(jobs) if rows in job.row or job.key in journal.rows]
+    wanted = [job for job in old.without_values(jobs) if rows in job.row or job.key in journal.rows]
     run_jobs(name, wanted, progress=progress, journal=journal)
     place = len(old.added) + 1
-    fresh = {key: [{**row, "added": place} for row in made] for key, made in journal.rows.items()}
     recorded = {(row["row"], row["column"]): row for row in old.rows}
+    fresh = {
+        key: [{**row, "added": place} for row in made]
+        for key, made in journal.rows.items()
+        if any(row["verdict"] != recorded.get((row["row"], row["column"]), {}).get("verdict") for row in made)
+    }
     pairs = [
         (job.printed_row, row)
         for job in jobs

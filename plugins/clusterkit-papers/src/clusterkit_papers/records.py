@@ -106,6 +106,12 @@ class Record:
         recorded = {(row["row"], row["column"]) for row in self.rows}
         return [job for job in jobs if any((job.row, cell.column) not in recorded for cell in job.cells)]
 
+    def without_values(self, jobs: Sequence[Job]) -> list[Job]:
+        """The jobs that this record lacks, and those that it says were not run: what hindered them may be gone."""
+        barred = {row["row"] for row in self.rows if row["ours"] is None and str(row["verdict"]).startswith("not run")}
+        lacking = {job.key for job in self.lacking(jobs)}
+        return [job for job in jobs if job.key in lacking or job.row in barred]
+
     @property
     def complete(self) -> bool:
         """Whether the whole table ran, by today's commands."""

@@ -45,7 +45,7 @@ class Cost:
     Parameters
     ----------
     seconds, n_bytes : float
-        By SCS.
+        By SCS, and by the interior-point method of mmc_sdp.
     time_power, memory_power : int
         Powers of n with which these grow.
     clarabel_seconds, clarabel_bytes : float
@@ -61,7 +61,7 @@ class Cost:
 
 
 COSTS = {
-    "mmc_sdp": Cost(8.0, 3, 50 * 2**20, 2, 2000.0, 4.5 * 2**30),
+    "mmc_sdp": Cost(0.15, 3, 8 * 2**20, 2, 2000.0, 4.5 * 2**30),
     "gmmc_sdp": Cost(32.0, 4, 50 * 2**20, 2, 110.0, 1.2 * 2**30),
     "mmc_multi_sdp": Cost(20.0, 3, 400 * 2**20, 3, 6000.0, 25 * 2**30),
 }
@@ -74,7 +74,7 @@ class ConicRun:
 
     Parameters
     ----------
-    solver : {"SCS", "CLARABEL"}
+    solver : {"SCS", "CLARABEL", "IPM"}
     status : str
         Status of cvxpy: "optimal", "optimal_inaccurate" or "user_limit".
     iterations : int

@@ -10,11 +10,14 @@ import numpy as np
 
 from clusterkit.contracts import Path, Prepared, Solver, Task, params
 from clusterkit.contracts.outcomes import Outcome, Scores
+from clusterkit.errors import InvalidData
 from clusterkit.samples import KernelSpace, Space
 from clusterkit.samples.coding import Coded, Coding
 from clusterkit_sdp import _cvx
+from clusterkit_sdp._interior import interior_point
 from clusterkit_sdp._margin import MarginProgram, inverse_margin, without_bias
 from clusterkit_sdp._moments import leading
+from clusterkit_sdp._multiclass import factor
 
 __all__ = ["MmcSdp"]
 
@@ -22,6 +25,9 @@ INSTEAD = (
     "Recipe 'gmmc' solves a relaxation of the same kind on more rows, recipe 'emmc' alternates and is linear in n."
 )
 """Recipes for more samples, for the same message."""
+
+DEFINITE = 1e-6
+"""Error of the factor of a semidefinite kernel matrix, at most, as a share of its largest entry."""
 
 CLARABEL_UP_TO = 30
 """Most samples for which Clarabel is tried where SCS fails; its time grows like n⁶."""
@@ -41,23 +47,26 @@ class MmcSdp(Solver):
     cluster of all samples. Labels are signs and may miss the sizes by a few samples; an explicit balancer repairs that.
     Transductive.
 
-    O(n³) an iteration of SCS, some hundred to some thousand iterations; Clarabel is O(n⁶) and too slow above n = 40.
-    ``outcome_.status.facts`` holds `value`, the objective of the conic solver; `bound`, below which no balanced
-    labelling can be, whatever the accuracy of the solver; `gap`, value less bound, negative where the point of the
-    solver is slightly infeasible; `rounded`, the objective of the signs; `tightness`, the largest eigenvalue of M over
-    n; `smallest_eigenvalue` and `residual`, the feasibility of the point; `solver`, `solver_status`, `seconds`.
+    O(n³) an iteration, 15 to 40 of IPM (clusterkit_sdp/_interior.py), some hundred to some thousand of SCS; Clarabel is
+    O(n⁶) and too slow above n = 40. ``outcome_.status.facts`` holds `value`, the objective of the solver; `bound`,
+    below which no balanced labelling can be, whatever the accuracy of the solver; `gap`, value less bound, negative
+    where the point of a conic solver is slightly infeasible; `rounded`, the objective of the signs; `tightness`, the
+    largest eigenvalue of M over n; `smallest_eigenvalue` and `residual`, the feasibility of the point; `solver`,
+    `solver_status`, `seconds`.
 
     Parameters
     ----------
     C : float, default 1.0
         Price of a sample inside the margin, the bound of λ. With narrow kernels the bound is never reached.
-    solver : {"auto", "SCS", "CLARABEL"}, default "auto"
-        "auto" is SCS, and Clarabel if SCS fails on at most 30 samples.
+    solver : {"auto", "IPM", "SCS", "CLARABEL"}, default "auto"
+        "IPM" is the interior-point method of this plugin, for positive semidefinite kernel matrices. "auto" is IPM; for
+        other matrices SCS, and Clarabel if SCS fails on at most 30 samples.
     tol : float, default 1e-4
-        Absolute and relative tolerance of the conic solver. Labels need no more; 1e-6 for objectives.
+        Tolerance of the solver, by IPM of value less bound as a share of the optimum (or of 1). Labels need no more;
+        1e-6 for objectives.
     max_iter : int or None, default None
-        Most iterations; None means 100,000 of SCS, 200 of Clarabel.
-    max_size : int, default 300
+        Most iterations; None means 200 of IPM and Clarabel, 100,000 of SCS.
+    max_size : int, default 1000
         More samples are refused.
 
     References
@@ -73,10 +82,10 @@ class MmcSdp(Solver):
     trial: ClassVar[Mapping[str, object]] = {"max_iter": 5000}
 
     C: float = params.real(1.0, above=0.0)
-    solver: str = params.choice("auto", _cvx.SOLVERS)
+    solver: str = params.choice("auto", ("auto", "IPM", "SCS", "CLARABEL"))
     tol: float = params.real(1e-4, above=0.0, below=1.0)
     max_iter: int | None = params.integer(None, at_least=1, optional=True)
-    max_size: int = params.integer(300, at_least=2)
+    max_size: int = params.integer(1000, at_least=2)
 
     @property
     def paths(self) -> Mapping[type[Space], Path]:
@@ -89,7 +98,11 @@ def _prepare(solver: MmcSdp, space: KernelSpace, task: Task, rng: np.random.Gene
     _cvx.load(solver.name)
     _cvx.require_size(solver.name, space.n, solver.max_size, solver.solver == "CLARABEL", INSTEAD)
     K, centred = without_bias(space)
-    return PreparedMmcSdp(solver, K, most_imbalance(task), centred)
+    R = factor(K)
+    definite = bool(np.abs(R @ R.T - K).max() <= DEFINITE * np.abs(K).max(initial=0.0))
+    if solver.solver == "IPM" and not definite:
+        raise InvalidData("solver='IPM' needs a positive semidefinite kernel matrix, and this one is not. Use 'SCS'")
+    return PreparedMmcSdp(solver, K, R if definite else None, most_imbalance(task), centred)
 
 
 def most_imbalance(task: Task) -> float:
@@ -110,6 +123,8 @@ class PreparedMmcSdp(Prepared):
     ----------
     solver : MmcSdp
     K : ndarray of shape (n, n)
+    R : ndarray of shape (n, r) or None
+        A factor of K; None where K is not positive semidefinite.
     balance_slack : float
         l, the largest ``|N+ - N-|``.
     centred : bool
@@ -118,6 +133,7 @@ class PreparedMmcSdp(Prepared):
 
     solver: MmcSdp
     K: np.ndarray
+    R: np.ndarray | None
     balance_slack: float
     centred: bool
 
@@ -133,15 +149,20 @@ class PreparedMmcSdp(Prepared):
 
     @property
     def candidates(self) -> tuple[str, ...]:
-        """Conic solvers in the order they are tried."""
+        """The interior-point method where K has a factor, else conic solvers in the order they are tried."""
+        if self.solver.solver == "auto" and self.R is not None:
+            return ("IPM",)
         return _cvx.candidates(self.solver.solver, ("SCS", "CLARABEL"), len(self.K) <= CLARABEL_UP_TO)
 
     def solve(self, targets: Coded | None, previous: Outcome | None, rng: np.random.Generator) -> Scores:
         """Solve the relaxation and round it; nothing is random in it."""
         spec = self.solver
-        program = MarginProgram.of(self.K, spec.C, self.balance_slack)
-        run = _cvx.solve(program.problem, spec.name, self.candidates, spec.tol, spec.max_iter)
-        solution = program.solution()
+        if self.R is not None and self.candidates[0] == "IPM":
+            run, solution = interior_point(self.R, spec.C, self.balance_slack, spec.tol, spec.max_iter, spec.name)
+        else:
+            program = MarginProgram.of(self.K, spec.C, self.balance_slack)
+            run = _cvx.solve(program.problem, spec.name, self.candidates, spec.tol, spec.max_iter)
+            solution = program.solution()
         scores, tightness = leading(solution.M)
         rounded = inverse_margin(self.K, np.where(scores > 0, 1.0, -1.0), spec.C)
         status = _cvx.status_of(spec.name, spec.tol, run, solution, rounded, tightness)

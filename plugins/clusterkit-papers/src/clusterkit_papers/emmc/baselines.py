@@ -26,9 +26,6 @@ WIDTH = "featuremap__sigma_fraction"
 KERNEL_CUT: Mapping[str, object] = {"featuremap": "rbf", WIDTH: 0.2, "solver__normalize": False}
 """The normalised cut of the papers, of a Gaussian affinity of all pairs; 0.2 is the middle of their widths."""
 
-WHOLE: Mapping[str, object] = {"solver__max_size": 400}
-"""Lets MMC take the sets of 351 to 361 rows whole, in a minute of processor time or so; its own limit is 300."""
-
 SUBSET = 80
 """Number of random rows on which MMC runs too: the three printed accuracies of table 7 are 63, 55 and 77 of 80, and no
 whole number of 351, 361 or 354 rows gives them. The program for many clusters is too large for the whole sets."""
@@ -269,7 +266,7 @@ def _relaxed(plan: Plan, data_set: EmmcDataSet, cells: tuple[Cell, ...] = (), gr
     method = attrs.evolve(_mmc(data_set, grid or {}), as_described=True)
     solved = data_set.small and data_set.classes == 2
     if solved:  # the paper searches for the width; a time needs none
-        method = attrs.evolve(method, changes=WHOLE, as_described=bool(grid or cells))
+        method = attrs.evolve(method, as_described=bool(grid or cells))
     once = attrs.evolve(data_set, runs=1, slow_runs=None)
     job = baseline_job(plan, once, method, cells or _cells(method), untimed_first=solved and bool(cells))
     return [attrs.evolve(job, run=lambda step: _refusable(method.recipe, lambda: job.run(step)))]

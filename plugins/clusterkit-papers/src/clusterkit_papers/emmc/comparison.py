@@ -11,6 +11,7 @@ import numpy as np
 from clusterkit_papers.emmc.baselines import Baseline, baseline_job, graphs, margins, times
 from clusterkit_papers.emmc.complexity import CHOSEN_ON, Complexity, accuracies, best_complexity, by_labels
 from clusterkit_papers.emmc.data_sets import FEW, MANY, TWO, EmmcDataSet
+from clusterkit_papers.emmc.numberings import numberings
 from clusterkit_papers.emmc.readings import READINGS, RECIPE, Reading, readings_of
 from clusterkit_papers.fits import DEGREES, judged_fit
 from clusterkit_papers.jobs import Cell, Job, Measurements, Plan, Step, Values
@@ -57,6 +58,7 @@ def table8(plan: Plan) -> list[Job]:
     jobs = [job for data_set in _taken(plan, FEW) for job in [*margins(plan, data_set), *_accuracies(plan, data_set)]]
     if plan.quick:
         return jobs
+    jobs += [job for data_set in FEW for job in numberings(plan, data_set)]
     return [*jobs, *margins(plan, MANY), *_accuracies(plan, MANY, grid=GRID_LARGE, multistart=False)]
 
 

@@ -26,7 +26,7 @@ from clusterkit_papers.fits import judge, timed_fit
 if TYPE_CHECKING:
     from clusterkit.fitting.fit import BoundComposition
 
-__all__ = ["CHOSEN_ON", "Complexity", "accuracies", "best_complexity", "by_labels", "first_runs"]
+__all__ = ["CHOSEN_ON", "Complexity", "accuracies", "best_complexity", "bound_at_start", "by_labels", "first_runs"]
 
 CHOSEN_ON = 3
 """Number of runs on which known classes choose a complexity; all runs are then made with it."""
@@ -112,25 +112,45 @@ def accuracies(
     KeyboardInterrupt
         If Ctrl-C ended a fit.
     """
+    from clusterkit.numerics.threads import limited_threads
+
+    with limited_threads(len(X) * parameters.get("featuremap__n_hidden", len(X))):
+        bound, V, w = bound_at_start(X, y, name, seed, **parameters)
+        return [_accuracy(bound, y, V, w, value if kind == "C" else _trade_off(w, value)) for value in values]
+
+
+def bound_at_start(
+    X: np.ndarray, y: np.ndarray, name: str, seed: int, **parameters: object
+) -> tuple[BoundComposition, Array, Array]:
+    """An EMMC recipe bound to rows, whose init stage repeats the start that a fit with this seed has.
+
+    Parameters
+    ----------
+    X, y, name, seed, **parameters
+        As for `accuracies`.
+
+    Returns
+    -------
+    bound : BoundComposition
+    vectors : ndarray of shape (L, L)
+        Eigenvectors of the Gram matrix of the features.
+    eigenvalues : ndarray of shape (L,)
+    """
     from clusterkit import recipe
     from clusterkit.contracts.seeds import Seeds
     from clusterkit.fitting.fit import bind
-    from clusterkit.numerics.threads import limited_threads
 
     composition = recipe(name, n_clusters=len(np.unique(y)), **parameters).composition()
     rows = np.ascontiguousarray(X, dtype=np.float64)
-    with limited_threads(len(X) * parameters.get("featuremap__n_hidden", len(X))):
-        bound = timed_fit(lambda: bind(composition, rows, Seeds.of(seed))).fitted
-        init = composition.init
-        assert init is not None
-        samples = bound.seen_by(init)
-        labels = labels_by_blocks(init.start(samples, bound.task, bound.seeds.stream("init")), samples)
-        start = RepeatedStart(labels)
-        bound = attrs.evolve(bound, composition=attrs.evolve(composition, init=start))
-        assert isinstance(bound.space, FeatureSpace)
-        w, V = np.linalg.eigh(bound.space.gram())
-        w = np.maximum(w, 0.0)
-        return [_accuracy(bound, y, V, w, value if kind == "C" else _trade_off(w, value)) for value in values]
+    bound = timed_fit(lambda: bind(composition, rows, Seeds.of(seed))).fitted
+    init = composition.init
+    assert init is not None
+    samples = bound.seen_by(init)
+    labels = labels_by_blocks(init.start(samples, bound.task, bound.seeds.stream("init")), samples)
+    bound = attrs.evolve(bound, composition=attrs.evolve(composition, init=RepeatedStart(labels)))
+    assert isinstance(bound.space, FeatureSpace)
+    eigenvalues, vectors = np.linalg.eigh(bound.space.gram())
+    return bound, vectors, np.maximum(eigenvalues, 0.0)
 
 
 def _accuracy(bound: BoundComposition, y: np.ndarray, vectors: Array, eigenvalues: Array, C: float) -> float:
