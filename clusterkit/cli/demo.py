@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from clusterkit.cli import console, outputs, picture, report
+from clusterkit.cli import console, outputs, report
 from clusterkit.errors import MissingLibrary
 
 DIGITS = (3, 5, 8, 9)
@@ -32,7 +32,7 @@ def demo(path: str, seed: int) -> None:
     """
     page = str(Path(path).with_suffix(".html"))
     outputs.check({"-o": path, "page": page})
-    outputs.check_ending(path, picture.FORMATS, "a picture")
+    outputs.check_ending(path, outputs.PICTURES, "a picture")
     import numpy as np
     from sklearn.datasets import load_digits, make_moons
 
@@ -76,7 +76,7 @@ def demo(path: str, seed: int) -> None:
         for ax, X, (cells, model) in zip(figure.subplots(1, 2), (moons, images), fits[1::2], strict=True):
             data, _, name, _, accuracy = cells
             plots.clusters(model, X, ax=ax).set_title(f"{data} by {name}: {accuracy} correct", loc="left")
-        picture.write(path, figure)
+        outputs.write_picture(path, figure)
         console.text(f"Picture: {path}")
     console.text("Next: clusterkit fit YOUR.csv -o labels.csv --report page.html, or clusterkit recipes")
 

@@ -18,7 +18,6 @@ import click
 
 from clusterkit.cli import data as source
 from clusterkit.cli import early, options, outputs, report
-from clusterkit.cli import picture as plot
 from clusterkit.cli.failures import INTERRUPTED, BadInput
 from clusterkit.cli.options import NUMBER, check_number, estimator
 
@@ -400,7 +399,7 @@ def fit(
     outputs.check_ending(cache, (".npy",), "a copy of rows")
     beside.check(path)
     models.check(save)
-    plot.check(picture)
+    outputs.check_picture(picture)
     name = early.check(data, name, settings)
     report.check(page)
     large = is_large(data)
@@ -438,7 +437,9 @@ def fit(
         write()
     if save is not None:
         models.save(save, model, name, named=task.named)
-    drawn = _made(picture, lambda: plot.draw(str(picture), model, X, model.preparation_.features, data, name))
+    drawn = _made(
+        picture, lambda: outputs.draw_picture(str(picture), model, X, model.preparation_.features, data, name)
+    )
     written = _made(page, lambda: report.write(str(page), data, task.table, model=model, seed=seed))
     interrupted = interrupt.pressed or model.interrupted_ or not (drawn and written)
     facts = summary.of_fit(data, name, model, seconds, task.notes) | task.facts(X)

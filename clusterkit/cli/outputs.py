@@ -1,6 +1,6 @@
 """The files that commands write: checked before the work begins, and written whole or not at all.
 
-Labels go to a file or to standard output (`write`).
+Labels go to a file or to standard output (`write`), the picture of a fit to a file (`draw_picture`).
 """
 
 from __future__ import annotations
@@ -20,10 +20,15 @@ import click
 
 from clusterkit.cli import data
 from clusterkit.cli.failures import BadInput
+from clusterkit.errors import need
 from clusterkit.files import replacing, same_file
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from clusterkit._typing import AnyArray, Array, Labels
+    from clusterkit.estimators.driven import Driven
+    from clusterkit.estimators.pipeline import Pipeline
     from clusterkit.tables import Table
 
 STDOUT = "-"
@@ -34,6 +39,16 @@ TABLES = ("", ".csv", ".txt", ".tsv", ".tab")
 
 TABS = (".tsv", ".tab")
 """Endings of text with tabs between the cells."""
+
+
+PICTURES = (".pdf", ".png", ".svg")
+"""Endings of picture files: the formats that matplotlib writes without further packages."""
+
+DOTS_PER_INCH = 150
+"""Resolution of PNG files: sharp on a screen and in print at half a page."""
+
+MOST_COORDINATES = 2
+"""Number of coordinates up to which the border of a domain can be drawn."""
 
 
 def check(outputs: Mapping[str, str | None], inputs: Iterable[str] = ()) -> None:
@@ -270,3 +285,48 @@ def without_formulas(cells: Iterable[str]) -> list[str]:
         else cell
         for cell in cells
     ]
+
+
+def check_picture(path: str | None) -> None:
+    """Raise `BadInput` before the fit for a picture that could not be drawn after it."""
+    if path is not None:
+        check_ending(path, PICTURES, "a picture")
+        need("matplotlib", "--plot", "plots")
+
+
+def draw_picture(path: str, model: Pipeline | Driven, X: Array, names: Sequence[str], data: str, name: str) -> None:
+    """Draw the contours of a domain with one or two coordinates, and the clusters of all other models.
+
+    Parameters
+    ----------
+    path : str
+        Path whose ending decides the format.
+    model : fitted estimator
+    X : ndarray of shape (n, d)
+        The samples that the model was fitted on.
+    names : sequence of str
+        Names of the columns of X.
+    data, name : str
+        Data set and recipe, for the title.
+    """
+    from matplotlib.figure import Figure
+
+    from clusterkit import plots
+    from clusterkit.contracts.outcomes import Domain
+    from clusterkit.plots.figure import SIZE, fit_height
+
+    space, outcome = model.space_, model.outcome_
+    has_border = isinstance(outcome, Domain) and space is not None and space.points.shape[1] <= MOST_COORDINATES
+    function = plots.contours if has_border else plots.clusters
+    figure = Figure(figsize=SIZE, layout="constrained")  # no pyplot: nothing global, no display
+    ax = figure.subplots()
+    function(model, X, ax=ax, names=names)
+    ax.set_title(f"{Path(data).name}, recipe {name}\n" + ax.get_title(loc="left"), loc="left", fontsize=10.5)
+    fit_height(ax)
+    write_picture(path, figure)
+
+
+def write_picture(path: str, figure: Figure) -> None:
+    """Write a figure, the whole file or none; its ending decides the format."""
+    with replacing(path) as part:
+        figure.savefig(part, dpi=DOTS_PER_INCH, format=Path(path).suffix.lower().removeprefix("."))

@@ -78,6 +78,7 @@ def clusterkit_savables() -> dict[str, str]:
         "FittedPreparation": "clusterkit.tables.preparing.preparation:FittedPreparation",
         "LeftOut": "clusterkit.tables.preparing.plans:LeftOut",
         "NumberColumn": "clusterkit.tables.preparing.plans:NumberColumn",
+        "TextColumn": "clusterkit.tables.preparing.texts:TextColumn",
         "Preparation": "clusterkit.tables.preparing.preparation:Preparation",
         "Embedding": "clusterkit.contracts.outcomes:Embedding",
         "Ending": "clusterkit.contracts.outcomes:Ending",

@@ -24,6 +24,7 @@ from clusterkit.tables.cells.readings import NATIVE, as_hours, as_levels, as_num
 from clusterkit.tables.cells.times import DURATION, TIME, clock_text
 from clusterkit.tables.preparing.plans import CategoryColumn, ColumnPlan, DateColumn, LeftOut, NumberColumn
 from clusterkit.tables.preparing.preparation import FittedPreparation
+from clusterkit.tables.preparing.texts import TextColumn
 from clusterkit.tables.reading.frames import Column, HoldsFrame, columns_of, is_frame, opened, refuse_query
 
 Kind = Literal["number", "category", "date"]
@@ -180,6 +181,8 @@ def columns_of_samples(model: object, samples: Array) -> list[RawColumn]:
         elif isinstance(plan, DateColumn):
             x = (x * 86400.0 if coded else x / plan.factor) + plan.centre
             columns.append(RawColumn(plan.name, "date", x))
+        elif isinstance(plan, TextColumn):
+            columns.append(RawColumn(plan.name, "category", plan.nearest_ends(F), plan.ends))
         elif isinstance(plan, NumberColumn):
             x = np.full(len(x), np.nan) if plan.circle or plan.sphere else x if coded else x / plan.factor + plan.centre
             columns.append(RawColumn(plan.name, "number", x))
@@ -212,6 +215,8 @@ def _read(name: str, column: Column, plan: ColumnPlan | None) -> RawColumn:
     if plan is None and column.kind == "number":
         reading = as_hours(column, DURATION, 0.0) if column.duration else as_numbers(column, ".")
         return RawColumn(name, "number", reading.values)
+    if isinstance(plan, TextColumn):
+        return RawColumn(name, "category", plan.nearest_ends(plan.scores(column)[0]), plan.ends)
     if isinstance(plan, DateColumn) or (plan is None and column.kind == "date"):
         return RawColumn(name, "date", as_seconds(column, plan.form if isinstance(plan, DateColumn) else NATIVE).values)
     texts = as_levels(plan.worded(column) if isinstance(plan, CategoryColumn) else column)

@@ -143,7 +143,7 @@ def test_the_table_of_all_kinds_has_them(tmp_path):
         warnings.simplefilter("always")
         fitted = Preparation().fit(read_table(str(written("mixed", tmp_path))))
     words = {finding.kind for plan in fitted.plans for donors in (0, 9) for finding in of_plan(plan, donors)}
-    assert {*SAYS} - words == {"clock", "place", "decimal comma", "ordered", "gap"}
+    assert {*SAYS} - words == {"clock", "place", "decimal comma", "ordered", "gap", "topics"}
     of_warnings = [
         kind for kind, words in WARNS.items() for one in caught if str(one.message).startswith(words.split("{")[0])
     ]

@@ -37,7 +37,9 @@ from clusterkit.tables.preparing.plans import (
     size_of,
 )
 from clusterkit.tables.preparing.sums import ColumnSums, TableSums
+from clusterkit.tables.preparing.texts import with_topics
 from clusterkit.tables.reading.frames import NA, NONE, as_level
+from clusterkit.tables.reading.row_sample import RowSample
 
 if TYPE_CHECKING:
     from clusterkit.tables.preparing.preparation import Preparation
@@ -351,8 +353,12 @@ FEWEST_GAPS = 5
 """Smallest number of gaps that are tested for information."""
 
 
-def decide(sums: TableSums, wishes: Preparation, drop: frozenset[str]) -> tuple[tuple[ColumnPlan, ...], str, str]:
-    """Plan of each column, the scale, and the reason for the scale; by what the user wishes, and the columns to drop.
+def decide(
+    sums: TableSums, rows: RowSample, wishes: Preparation, drop: frozenset[str]
+) -> tuple[tuple[ColumnPlan, ...], str, str]:
+    """Plan of each column, the scale, and the reason for the scale.
+
+    By the sums of all rows, some of the rows, what the user wishes, and the columns to drop.
 
     Raises
     ------
@@ -366,6 +372,8 @@ def decide(sums: TableSums, wishes: Preparation, drop: frozenset[str]) -> tuple[
             raise no_such_column(name, names, "the table")
     sums = attrs.evolve(sums, columns=tuple(_timed(column, wishes) for column in sums.columns))
     plans = [_plan(column, wishes, drop) for column in sums.columns]
+    if wishes.scale != "spread":  # topics are negative as well
+        plans = with_topics(plans, rows, [column.gaps for column in sums.columns])
     reasons = {plan.reason for plan in plans if isinstance(plan, LeftOut)}
     if not any(plan.used for plan in plans) and FREE_TEXT not in reasons:
         # a table of distinct numbers is better than none

@@ -26,6 +26,7 @@ from clusterkit.tables.preparing.places import places
 from clusterkit.tables.preparing.plans import CategoryColumn, ColumnPlan, DateColumn, LeftOut, NumberColumn
 from clusterkit.tables.preparing.redundant_columns import as_option
 from clusterkit.tables.preparing.sums import ColumnSums
+from clusterkit.tables.preparing.texts import TextColumn
 from clusterkit.tables.reading.frames import Column
 
 if TYPE_CHECKING:
@@ -69,6 +70,7 @@ SAYS = {
     ),
     "category": "Categories: {}",
     "date": "Dates: {}",
+    "topics": "Texts, by words that come together: {}",
     "left out": "Left out: {}",
     "infinite": "Infinite cells, which count as gaps: {}",
     "filled": "Gaps: {}",
@@ -186,13 +188,16 @@ def of_plan(plan: ColumnPlan, donors: int = 0, *, coded: bool = False) -> Iterat
             yield Finding("category", name, _levels(plan))
         case DateColumn():
             yield Finding("date", name, ", ".join(("elapsed time", *plan.parts)) + READINGS.get(plan.form, ""))
+        case TextColumn():
+            ends = plan.ends[: len(plan.centre)]
+            yield Finding("topics", name, f"{counted(len(ends), 'topic')}, {_some(ends, CELLS)}")
     if isinstance(plan, NumberColumn | CategoryColumn) and plan.infinite:
         yield Finding("infinite", name, f"{plan.infinite:,}", plan.infinite)
-    if isinstance(plan, NumberColumn | CategoryColumn | DateColumn) and plan.gaps:
+    if isinstance(plan, NumberColumn | CategoryColumn | DateColumn | TextColumn) and plan.gaps:
         yield _gaps(plan, donors, coded=coded)
 
 
-def _gaps(plan: NumberColumn | CategoryColumn | DateColumn, donors: int, *, coded: bool) -> Finding:
+def _gaps(plan: NumberColumn | CategoryColumn | DateColumn | TextColumn, donors: int, *, coded: bool) -> Finding:
     """The gaps of a column: how many, what they are, what becomes of them, and whether they are a feature."""
     unread, is_level = getattr(plan, "unread", 0), isinstance(plan, CategoryColumn) and plan.or_gap
     words = f", {unread:,} of them cells that cannot be read" if unread else ""
@@ -203,12 +208,12 @@ def _gaps(plan: NumberColumn | CategoryColumn | DateColumn, donors: int, *, code
     kind = "filled" if is_level else "gap" if coded else "lent" if donors else "filled"
     if kind == "filled":
         words += f": {filling(plan)}"
-    if plan.told_by and not coded:
-        words += f"; they are a feature too, because {shortened(plan.told_by)} differs there"
+    if (by := getattr(plan, "told_by", "")) and not coded:
+        words += f"; they are a feature too, because {shortened(by)} differs there"
     return Finding(kind, plan.name, f"{plan.gaps:,}{words}", plan.gaps)
 
 
-def filling(plan: NumberColumn | CategoryColumn | DateColumn, *, similar: bool = False) -> str:
+def filling(plan: NumberColumn | CategoryColumn | DateColumn | TextColumn, *, similar: bool = False) -> str:
     """Text about the value that fills the gaps of a column, from similar rows or not."""
     match plan:
         case CategoryColumn() if plan.or_gap:
@@ -220,6 +225,8 @@ def filling(plan: NumberColumn | CategoryColumn | DateColumn, *, similar: bool =
             return f"{level!r}, the most frequent level"
         case DateColumn():
             return "the mean date"
+        case TextColumn():
+            return "the mean of its topics"
     if plan.sphere == "longitude":
         return f"{plan.fill:.4g}, the middle"
     if plan.circle:
@@ -280,6 +287,7 @@ def facts(its: FittedPreparation) -> dict[str, object]:
         "places": {latitude.name: longitude.name for latitude, longitude in places(plans)},
         "decimal_commas": list(details["decimal comma"]),
         "dates": details["date"],
+        "topics": details["topics"],
         "left_out": details["left out"],
         "gaps": details["filled"] | details["lent"] | details["gap"],
         "rows_that_fill_gaps": 0 if its.coded else len(its.donors or ()),
@@ -304,6 +312,7 @@ def paragraph(its: FittedPreparation, *, options: bool) -> str:
             (NumberColumn, ("number",)),
             (CategoryColumn, ("category", "categories")),
             (DateColumn, ("date",)),
+            (TextColumn, ("text",)),
         )
         if (number := sum(isinstance(plan, kind) for plan in plans))
     ]
@@ -335,7 +344,7 @@ def paragraph(its: FittedPreparation, *, options: bool) -> str:
 def _shown(finding: Finding) -> str:
     """A column in a sentence of the paragraph."""
     name = shortened(finding.column)
-    if finding.kind in ("category", "date"):
+    if finding.kind in ("category", "date", "topics"):
         return f"{name}: {finding.detail}"
     if finding.kind == "place":
         return finding.detail

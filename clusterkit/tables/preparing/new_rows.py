@@ -27,6 +27,7 @@ from clusterkit.tables.preparing.plans import (
     Observer,
     other_size,
 )
+from clusterkit.tables.preparing.texts import TextColumn
 from clusterkit.tables.reading.frames import Column, columns_of
 
 SHOWN = 5
@@ -172,7 +173,7 @@ class NewRows(Observer):
 
     def gaps(self, plan: ColumnPlan, column: Column) -> None:
         """Note a column without a value, unless the share of gaps in the fit makes this likely."""
-        if not isinstance(plan, NumberColumn | CategoryColumn | DateColumn):
+        if not isinstance(plan, NumberColumn | CategoryColumn | DateColumn | TextColumn):
             return
         n = len(column.values)
         column = plan.worded(column) if isinstance(plan, CategoryColumn) else column

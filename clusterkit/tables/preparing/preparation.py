@@ -69,7 +69,9 @@ class Preparation:
     - **Places**: latitudes and longitudes by their names (such as start_lat and start_lon) and ranges become points on
       a sphere, so that distances are those on the ground and 180° is no border; methods of mixed columns take degrees,
       longitudes counted from the middle of them all. Where no number may be negative they stay numbers.
-    - **Identifiers**, free text, constant and empty columns are left out.
+    - **Free text** becomes the scores of its topics, where words that come together show some
+      (`clusterkit.tables.preparing.texts`).
+    - **Identifiers**, free text without topics, constant and empty columns are left out.
     - **Units**: if the standard deviations of the numbers differ by more than a factor of ten, or there are other
       features than numbers, each number is divided by its standard deviation after its mean is subtracted, and columns
       of 0 and 1, levels and gaps get a weight of 1/2. Columns that mostly share one range, such as pixels, are in one
@@ -224,7 +226,7 @@ class Preparation:
         if total is None or total.sums is None or total.row_sample is None:
             raise TableError("the table has no row")
         sums, row_sample, last = total.sums, total.row_sample, total.last
-        plans, scale, reason = decide(sums, self, total.drop)
+        plans, scale, reason = decide(sums, row_sample, self, total.drop)
         plans = with_spheres(plans, row_sample, scale)
         names = [plan.name for plan in plans]
         check_distinct([plan.name for plan in plans if plan.used], total.shared, names, total.title)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import attrs
 import click
 
-from clusterkit.cli import console, outputs, picture
+from clusterkit.cli import console, outputs
 from clusterkit.cli.failures import INTERRUPTED, BadInput
 from clusterkit.files import replacing
 
@@ -95,7 +95,7 @@ def benchmark(
     outputs.check_ending(journal, ("", ".json", ".jsonl"), "finished fits")
     if outputs.STDOUT in (journal, page):
         raise BadInput("--journal and -o need files")
-    picture.check(plot_file)
+    outputs.check_picture(plot_file)
     if append and page is None:
         raise BadInput("--append needs -o, the page to add to")
     place = benchmarking.folder_of(folder)
@@ -143,7 +143,7 @@ def _draw(path: str, ranking: Ranking) -> None:
 
     figure = Figure(figsize=(7.4, 1.6 + 0.22 * len(ranking.methods)), layout="constrained")
     rank_diagram(ranking, ax=figure.subplots())
-    picture.write(path, figure)
+    outputs.write_picture(path, figure)
 
 
 def _show(cells: Sequence[Cell]) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from clusterkit.cli import console, outputs, picture
+from clusterkit.cli import console, outputs
 from clusterkit.cli.failures import INTERRUPTED, BadInput
 from clusterkit.files import replacing
 
@@ -63,7 +63,7 @@ def reproduce(
         if table is None:
             raise BadInput("--plot needs the name of a table")
         outputs.check({"--plot": plot_file})
-        picture.check(plot_file)
+        outputs.check_picture(plot_file)
     if table is None:
         if as_json:
             console.as_json([{"table": name, "title": title} for name, title in titles.items()])
