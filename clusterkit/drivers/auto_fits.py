@@ -470,7 +470,7 @@ class Fits:
         noisy = bool((fitted.labels < 0).any())
         if not self.on_all_rows(candidate.member):
             votes = Votes(self.S, candidate.labels)
-            return self._with(fitted, votes(self.X), votes, exact=False)
+            return self._with(fitted, votes(self.X), votes)
         if not noisy:
             nearest = Votes(self.X, fitted.labels, 1)
             predict = nearest if fitted.predict is None else fitted.predict
@@ -484,12 +484,12 @@ class Fits:
             labels = Complete(_Known(fitted.labels), _labelled(self.X, fitted.labels))(self.X)
         nearest = Votes(self.X, labels, 1)
         predict = nearest if fitted.predict is None else Complete(fitted.predict, nearest)
-        return self._with(fitted, labels, predict, exact=False)
+        return self._with(fitted, labels, predict)
 
-    def _with(self, fitted: FitResult, labels: Labels, predict: Votes | Complete, *, exact: bool) -> FitResult:
+    def _with(self, fitted: FitResult, labels: Labels, predict: Votes | Complete) -> FitResult:
         labels = np.array(labels, dtype=np.intp)
         labels.flags.writeable = False
-        return attrs.evolve(fitted, labels=labels, predict=predict, exact=exact, memberships=None, outlier_scores=None)
+        return attrs.evolve(fitted, labels=labels, predict=predict, exact=False, memberships=None, outlier_scores=None)
 
     def _seeds(self, member: PoolMember, k: int | None) -> Seeds:
         return self.seeds.child(member.name, 0 if k is None else k)

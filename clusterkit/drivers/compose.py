@@ -481,7 +481,7 @@ def check(c: Composition) -> None:
     raise IncompatibleStages(f"{reasons}.{advice}")
 
 
-def legal_compositions(n_clusters: tuple[int | None, ...] = (None, 2, 3)) -> Iterator[Composition]:
+def legal_compositions() -> Iterator[Composition]:
     """Every legal mix of registered stages with their default parameters; a number only where it is not found."""
     stages: dict[str, list[Any]] = {slot: [*registry.specimens(kind).values()] for slot, kind in SLOTS.items()}
     for solver in stages["solver"]:
@@ -489,7 +489,7 @@ def legal_compositions(n_clusters: tuple[int | None, ...] = (None, 2, 3)) -> Ite
         for featuremap, labeler in product(stages["featuremap"], stages["labeler"]):
             if problems(Composition(featuremap, solver, labeler)):
                 continue  # whatever the other stages are
-            for balancer, init, k in product((None, *stages["balancer"]), inits, n_clusters):
+            for balancer, init, k in product((None, *stages["balancer"]), inits, (None, 2, 3)):
                 c = Composition(featuremap, solver, labeler, balancer, init, k)
                 if labeler.finds_k == (k is None) and not problems(c):
                     yield c

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 import attrs
 import numpy as np
-from scipy.sparse import issparse
 
 from clusterkit._typing import Array, ArrayLike, RandomState
 from clusterkit.contracts import DriverResult, FeatureMap, Predict, Task
@@ -39,7 +38,7 @@ from clusterkit.estimators.build import recipe
 from clusterkit.estimators.driven import Driven
 from clusterkit.estimators.pipeline import Pipeline
 from clusterkit.estimators.place import PlacedSamples
-from clusterkit.estimators.preparing import attach, prepared_for, stages_of_tables
+from clusterkit.estimators.preparing import attach, is_table, prepared_for, stages_of_tables
 from clusterkit.estimators.samples import RowSpan, SpanPredictor, checked, index_of, of_rows, refuse_unsuited
 from clusterkit.estimators.units import SCALE_OR_FRAME, warn_of_units
 from clusterkit.fitting.device_paths import IN_MEMORY_SHARE
@@ -231,13 +230,15 @@ n_features_in_
             self._fit_where_they_lie(X, engine)
             return self
         refuse_unsuited(X)
-        fitted = self._fitted_preparation(X)
-        if fitted is None:
+        of_cells = is_table(X)
+        preparation = self._preparation_of(X if of_cells else {})
+        if not of_cells:
             rows: Array = checked(self, X, None, reset=True)
             self._fit_rows(rows, known=self._known(len(rows), *what, index_of(X)))
             if self.metric == "euclidean":  # other metrics compare whole rows
                 warn_of_units(self, rows, None, SCALE_OR_FRAME)
             return self
+        fitted = prepared_for(self, X, preparation)
         rows = fitted.transform(X, quiet=True)
         known = self._known(len(rows), *what, index_of(X))
         attach(self, self._fit_table(X, fitted, rows, known))
@@ -444,14 +445,6 @@ n_features_in_
     def set_params(self, **params: object) -> Self:
         """Set parameters by name."""
         return NestedParams.set_params(self, **params)
-
-    def _fitted_preparation(self, X: object) -> FittedPreparation | None:
-        """The fitted preparation of a data frame or a mapping of columns; None for an array."""
-        from clusterkit.tables import is_frame
-
-        is_table = is_frame(X) or (isinstance(X, Mapping) and not issparse(X))  # one kind of sparse matrix is a mapping
-        preparation = self._preparation_of(X if is_table else {})
-        return prepared_for(self, X, preparation) if is_table else None
 
     def _preparation_of(self, X: object) -> Preparation:
         """The preparation of tables such as X: that of the user, or that for the metric."""

@@ -208,17 +208,20 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
         clusters of some rows, -1 where not known, and fix the numbers of these clusters. Both are kept, or one error
         names those that contradict each other.
         """
-        if is_table(X) and engine_for(X) is None and (stages := stages_of_tables(self)) is not None:
-            refuse_unsuited(X)
-            fitted = prepared_for(self, X)
-            self._weighted(stages, sample_weight, fitted.rows)
-            stages = self._linked(stages, links, seeds, fitted.rows, index_of(X))
-            attach(self, fit_mixed(self, stages, X, fitted))
-            return self
         engine = engine_for(X)
-        if engine is None and is_table(X):
-            refuse_changed_stages(self, X)
-        if engine is not None and engine.are_tables(X) and (stages := stages_of_tables(self)) is not None:
+        of_cells = is_table(X) if engine is None else engine.are_tables(X)
+        stages = stages_of_tables(self) if of_cells else None
+        if engine is None:
+            refuse_unsuited(X)
+            if stages is not None:
+                fitted = prepared_for(self, X)
+                self._weighted(stages, sample_weight, fitted.rows)
+                stages = self._linked(stages, links, seeds, fitted.rows, index_of(X))
+                attach(self, fit_mixed(self, stages, X, fitted))
+                return self
+            if of_cells:
+                refuse_changed_stages(self, X)
+        elif stages is not None:
             from clusterkit.estimators.mixed_blocks import fit_collection
 
             self._weighted(stages, sample_weight, 0)
@@ -229,8 +232,6 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
                 )
             fit_collection(self, stages, X, engine)
             return self
-        if engine is None:
-            refuse_unsuited(X)
         composition = self.composition()
         whole = SAMPLE if domain_of_sample(composition) else 0
         dense_only = not _takes_sparse(composition)

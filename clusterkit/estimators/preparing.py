@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import attrs
 import numpy as np
+from scipy.sparse import issparse
 
 from clusterkit._typing import Array, ArrayLike, Labels
 from clusterkit.contracts.composition import Composition
@@ -121,9 +122,8 @@ def is_table(X: object) -> bool:
     """Whether samples are a data frame, a file that was read, or a mapping of names to columns."""
     from clusterkit.tables.reading.frames import is_frame
 
-    if hasattr(X, "tocsr") or isinstance(X, np.ndarray | list | tuple):  # one kind of sparse matrix is a mapping
-        return False
-    return isinstance(X, Mapping) or is_frame(X)
+    # one kind of sparse matrix is a mapping
+    return is_frame(X) or (isinstance(X, Mapping) and not issparse(X))
 
 
 def stages_of_tables(model: FittedAttributes) -> Composition | None:
@@ -274,15 +274,12 @@ def is_mixed(X: object) -> bool:
     >>> is_mixed({"town": np.array(["Ulm", "Bonn"])}), is_mixed(np.zeros((3, 2)))
     (True, False)
     """
-    from clusterkit.tables.reading.frames import HoldsFrame, columns_of, is_frame
+    from clusterkit.tables.reading.frames import HoldsFrame, columns_of
 
-    if hasattr(X, "tocsr") or isinstance(X, np.ndarray | list | tuple):  # one kind of sparse matrix is a mapping
-        return False
-    if isinstance(X, Mapping | HoldsFrame):
-        return True
-    if not is_frame(X):
-        return False
-    return any(its.kind not in ("number", "truth") or its.duration or its.missing().any() for its in columns_of(X))
+    return is_table(X) and (
+        isinstance(X, Mapping | HoldsFrame)
+        or any(its.kind not in ("number", "truth") or its.duration or its.missing().any() for its in columns_of(X))
+    )
 
 
 def attach(model: FittedAttributes, fitted: FittedPreparation) -> None:
@@ -304,11 +301,11 @@ def features_of(model: object, X: object) -> Array | None:
     fitted = cast("FittedPreparation | None", vars(model).get("preparation_"))
     if fitted is None:
         return None
-    from clusterkit.tables.reading.frames import is_frame, refuse_query
+    from clusterkit.tables.reading.frames import refuse_query
 
     refuse_query(X)
     X = of_records(X)
-    if isinstance(X, Mapping) or is_frame(X):
+    if is_table(X):
         return fitted.transform(X)
     why = why_no_table(X)
     rows = np.asarray(None if why else X)

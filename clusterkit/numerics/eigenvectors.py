@@ -51,7 +51,7 @@ def _dense_leading(W: Array | csr_array, roots: Array, known: Array, count: int)
 
 
 def inverse_factor(W: csr_array, roots: Array) -> SuperLU:
-    """Factorisation of ``1 + s - A`` for the systems of `_inverted_leading`, with the same parameters W and roots."""
+    """Factorisation of ``1 + s - A`` for the systems of `_inverted`, with the same parameters W and roots."""
     from scipy.sparse import diags_array
     from scipy.sparse.linalg import splu
 
@@ -64,55 +64,6 @@ def inverse_factor(W: csr_array, roots: Array) -> SuperLU:
         diag_pivot_thresh=0.0,
         options={"SymmetricMode": True},
     )
-
-
-def _inverted_leading(
-    W: csr_array,
-    roots: Array,
-    known: Array,
-    count: int,
-    start: Array,
-    tol: float,
-    max_restarts: int | None = None,
-    factor: SuperLU | None = None,
-) -> tuple[Array, Array]:
-    """The `count` largest eigenvalues, in any order, and their eigenvectors, by a Lanczos iteration.
-
-    The iteration is on ``(1 + s - A)^-1`` in the orthogonal complement of the known eigenvectors.
-
-    Parameters
-    ----------
-    W : scipy sparse array, (n, n)
-    roots, known, count
-        As in `_dense_leading`.
-    start : ndarray of shape (n,)
-        Starting vector.
-    tol : float
-        Relative accuracy of the eigenvalues; 0 means machine precision.
-    max_restarts : int, optional
-        By default scipy's, ten for each row.
-    factor : SuperLU, optional
-        Result of `inverse_factor`, if already computed: it does not depend on the number of eigenvectors.
-
-    Raises
-    ------
-    scipy.sparse.linalg.ArpackError
-        If the iteration does not converge.
-    """
-    from scipy.sparse.linalg import LinearOperator, eigsh
-
-    n = len(roots)
-    solve = (inverse_factor(W, roots) if factor is None else factor).solve
-
-    def product(x: Array) -> Array:
-        x = x.reshape(-1)
-        x = x - known @ (known.T @ x)
-        y = solve(x)
-        return y - known @ (known.T @ y)
-
-    operator = LinearOperator((n, n), matvec=product, dtype=np.float64)
-    inverse, vectors = eigsh(operator, count, which="LA", v0=start, maxiter=max_restarts, tol=tol)
-    return ABOVE_ONE - 1.0 / inverse, vectors
 
 
 DENSE = 300
@@ -314,12 +265,24 @@ def _iterated(W: Array | csr_array, roots: Array, known: Array, count: int, star
 def _inverted(
     W: csr_array, roots: Array, known: Array, count: int, start: Array, factor: Callable[[], SuperLU] | None
 ) -> Solution | None:
-    """The `count` leading eigenvectors by `_inverted_leading`; None if not all converge within `RESTARTS`."""
-    from scipy.sparse.linalg import ArpackError
+    """The `count` leading eigenvectors by a Lanczos iteration on ``(1 + s - A)^-1`` beside the known ones.
 
+    None if not all converge within `RESTARTS`.
+    """
+    from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
+
+    n = len(roots)
+    solve = (inverse_factor(W, roots) if factor is None else factor()).solve
+
+    def product(x: Array) -> Array:
+        x = x.reshape(-1)
+        x = x - known @ (known.T @ x)
+        y = solve(x)
+        return y - known @ (known.T @ y)
+
+    operator = LinearOperator((n, n), matvec=product, dtype=np.float64)
     try:
-        at_hand = None if factor is None else factor()
-        values, vectors = _inverted_leading(W, roots, known, count, start, ACCURACY, RESTARTS, at_hand)
+        inverse, vectors = eigsh(operator, count, which="LA", v0=start, maxiter=RESTARTS, tol=ACCURACY)
     except ArpackError:
         return None
-    return values, vectors, "shifted and inverted Lanczos"
+    return ABOVE_ONE - 1.0 / inverse, vectors, "shifted and inverted Lanczos"

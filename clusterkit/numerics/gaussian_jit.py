@@ -146,13 +146,11 @@ def gaussian_sums(Y: Array, centres: Array, weights: Array, gamma: float, thread
     return values
 
 
-def gaussian_block(A: Array, B: Array, gamma: float, threads: int | None = None) -> Array:
+def gaussian_block(A: Array, B: Array, gamma: float) -> Array:
     """Kernel values between all rows of A (p, d) and of B (s, d), shape (p, s), in their common type."""
     A, columns = _same_type(A, B)
     K = np.empty((len(A), len(B)), dtype=A.dtype)
-    over_rows(
-        lambda start, stop: _block(A, start, stop, columns, A.dtype.type(gamma), K), len(A), columns.size, threads
-    )
+    over_rows(lambda start, stop: _block(A, start, stop, columns, A.dtype.type(gamma), K), len(A), columns.size)
     return K
 
 

@@ -72,9 +72,7 @@ class TransportSolution:
     tied: int
 
 
-def solve_transport(
-    C: Array, start: Labels, low: Counts, high: Counts, prices: Array | None = None
-) -> TransportSolution | None:
+def solve_transport(C: Array, start: Labels, low: Counts, high: Counts) -> TransportSolution | None:
     """Labels of least total cost with sizes from `low` to `high`, and their prices; None if no labels have such sizes.
 
     Parameters
@@ -85,14 +83,12 @@ def solve_transport(
         Present labels: returned unchanged if no labels are cheaper.
     low, high : integer ndarray of shape (k,)
         Lowest and highest sizes; ``sum(low) <= n <= sum(high)``.
-    prices : ndarray of shape (k,) or None
-        Prices that are likely to be near the best ones, from which the search begins; None: those of a sample.
 
     Notes
     -----
     O(n k + moves (k² + k log n)) time, O(n k) memory. Sources: see the module.
     """
-    solved = cheapest_allowed(C, start, low, high, prices)
+    solved = cheapest_allowed(C, start, low, high)
     if solved is None:
         return None
     labels, best, sizes = solved
@@ -103,7 +99,10 @@ def solve_transport(
 def cheapest_allowed(
     C: Array, start: Labels, low: Counts, high: Counts, prices: Array | None = None
 ) -> tuple[Labels, Array, Counts] | None:
-    """`solve_transport` without its certificate: labels, prices and sizes."""
+    """`solve_transport` without its certificate: labels, prices and sizes.
+
+    The search begins at `prices` (k,), which are likely to be near the best ones; None: at those of a sample.
+    """
     n, k = C.shape
     sizes: Counts = np.bincount(start, minlength=k)
     if (sizes >= low).all() and (sizes <= high).all() and np.isfinite(C[np.arange(n), start]).all():

@@ -9,23 +9,6 @@ from clusterkit.contracts.outcomes import Tree
 from clusterkit.errors import InvalidParameter
 
 
-def tree_of(model: object, caller: str) -> Tree:
-    """The spanning tree of a fitted model.
-
-    Raises
-    ------
-    InvalidParameter
-        If it has none.
-    """
-    tree = getattr(model, "outcome_", None)
-    if not isinstance(tree, Tree):
-        raise InvalidParameter(
-            f"{caller}: this {type(model).__name__} has no spanning tree; recipes 'hdbscan', 'genie', 'mass-cut' and "
-            "'single-linkage' have one after fit, and 'auto' where it chose one of them"
-        )
-    return tree
-
-
 def linkage_matrix(model: object) -> Array:
     """All merges of a spanning tree as scipy's linkage matrix.
 
@@ -55,7 +38,12 @@ def linkage_matrix(model: object) -> Array:
     """
     from clusterkit.families.trees.hierarchy_jit import binary_hierarchy
 
-    tree = tree_of(model, "linkage_matrix")
+    tree = getattr(model, "outcome_", None)
+    if not isinstance(tree, Tree):
+        raise InvalidParameter(
+            f"linkage_matrix: this {type(model).__name__} has no spanning tree; recipes 'hdbscan', 'genie', 'mass-cut' "
+            "and 'single-linkage' have one after fit, and 'auto' where it chose one of them"
+        )
     nodes = binary_hierarchy(tree.merges, tree.heights)
     n = len(tree.heights) + 1
     children = np.argsort(nodes.parent[: 2 * n - 2], kind="stable").reshape(-1, 2)

@@ -104,12 +104,12 @@ def put(array: A) -> A:
     return cast("A", DEVICE.put(np.array(array)))
 
 
-def same_there(there: AnyArray, here: AnyArray, what: str, *, digits: int = 0, scale: float = 0.0) -> None:
-    """An array of the device that has the type and, up to rounding, the values of an array of numpy."""
-    assert is_device_array(there), f"{what} left the device: {type(there).__name__}"
-    assert Device.of(there) == DEVICE, f"{what} lies on {there.device}"
-    assert host_dtype(there) == here.dtype, f"{what}: {there.dtype} on the device, {here.dtype} on the host"
-    close(to_host(there), here, what, digits=digits, scale=scale)
+def same_features_there(there: AnyArray, here: AnyArray) -> None:
+    """Features on the device that have the type and, up to rounding, the values of an array of numpy."""
+    assert is_device_array(there), f"features left the device: {type(there).__name__}"
+    assert Device.of(there) == DEVICE, f"features lie on {there.device}"
+    assert host_dtype(there) == here.dtype, f"features: {there.dtype} on the device, {here.dtype} on the host"
+    close(to_host(there), here, "features", digits=1, scale=1.0)
 
 
 def numbers_of(addend: object) -> list[AnyArray]:

@@ -129,21 +129,6 @@ def test_the_number_of_threads_changes_nothing(monkeypatch, n_neighbors, d):
         np.testing.assert_array_equal(trees[0].weights, other.weights)
 
 
-@pytest.mark.parametrize("n_neighbors", [1, 6])
-@pytest.mark.parametrize("apart", [1.5, 5.0, 1e6])
-def test_slabs_between_the_last_components_change_nothing(monkeypatch, n_neighbors, apart):
-    rng = np.random.default_rng(1)
-    X = rng.normal(size=(2000, 10)) + apart * rng.normal(size=(5, 10))[rng.integers(0, 5, size=2000)]
-    called = []
-    monkeypatch.setattr(boruvka, "slabs", lambda *state, slabs=boruvka.slabs: (called.append(1), slabs(*state)))
-    with_slabs = minimum_spanning_tree(X, n_neighbors)
-    assert called
-    monkeypatch.setattr(boruvka, "SLABBED", 0)
-    without = minimum_spanning_tree(X, n_neighbors)
-    np.testing.assert_array_equal(with_slabs.edges, without.edges)
-    np.testing.assert_array_equal(with_slabs.weights, without.weights)
-
-
 @pytest.mark.parametrize("scale", [1e-30, 1e30])
 def test_extreme_scales_lose_nothing_in_single_precision(scale):
     X = np.random.default_rng(0).normal(size=(300, 9))

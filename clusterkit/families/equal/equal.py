@@ -6,7 +6,7 @@ solvers, whose scores are minus squared distances to the final centres (`_Prepar
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, Literal, final
 
 import attrs
@@ -54,6 +54,11 @@ def _rule_of(stage: Stage) -> DriftRule:
     return DriftRule.of(stage.parameters(), original=stage.name == "geoclust")
 
 
+def _notifying(name: str, rule: DriftRule) -> Callable[[int, float], None]:
+    """Reports the number of iterations and the lowest imbalance."""
+    return lambda iterations, imbalance: notify(Report(name, iterations, rule.max_iter, imbalance))
+
+
 class _DriftSolver(Solver):
     """A solver that moves centres by a rule, in features."""
 
@@ -78,8 +83,27 @@ class _DriftParts(Partitioner[FeatureSpace]):
     sees: ClassVar[Literal["input", "space"]] = "input"
 
     def start(self, samples: FeatureSpace, task: Task, rng: Rng) -> Labels:
-        """Labels of the rows."""
-        return equal_parts(self, _rule_of(self), samples.points, task.k, rng)
+        """Labels of the rows (n, d); every part gets a row if there are k rows.
+
+        Raises
+        ------
+        InvalidData
+            If there are fewer rows than parts.
+        KeyboardInterrupt
+            If the search was interrupted.
+        """
+        X, k, rule = samples.points, task.k, _rule_of(self)
+        if len(X) < k:
+            raise InvalidData(f"partitioner '{self.name}': {len(X)} rows cannot make {k} parts")
+        if k == 1:
+            return np.zeros(len(X), dtype=np.intp)
+        parts = find_even_parts(X, k, rule, rng, _notifying(self.name, rule))
+        if parts.interrupted:
+            raise KeyboardInterrupt
+        scores = minus_distances(X, parts.centres, np.zeros(k))
+        labels = np.argmax(even_out(scores)[0] if rule.repair else scores, axis=1)
+        _fill_empty_parts(labels, scores, k)
+        return labels
 
 
 @final
@@ -232,11 +256,7 @@ class _PreparedDrift(Prepared):
         if m == 1:
             return self._single_cluster()
         memory.require(8 * n * self.space.width, f"the {n} x {self.space.width} feature matrix", "Use fewer features.")
-
-        def report(iterations: int, imbalance: float) -> None:
-            notify(Report(self.name, iterations, self.rule.max_iter, imbalance))
-
-        parts = find_even_parts(self.space.rows(), m, self.rule, rng, report)
+        parts = find_even_parts(self.space.rows(), m, self.rule, rng, _notifying(self.name, self.rule))
         extend = Nearness(self.space.transform, parts.centres, np.zeros(m))
         rows: Array = np.empty((n, m))
         for block, H in self.space.blocks():
@@ -317,29 +337,6 @@ class Nearness:
     def columns(self, index: slice | Indices) -> Nearness:
         """Scores of a part of the centres."""
         return attrs.evolve(self, centres=self.centres[index], offsets=self.offsets[index])
-
-
-def equal_parts(stage: Partitioner, rule: DriftRule, X: Array, k: int, rng: Rng) -> Labels:
-    """Labels of rows (n, d), by a rule for moving centres.
-
-    Every part gets a row if there are k rows. Raises `InvalidData` if there are fewer, and KeyboardInterrupt if the
-    search was interrupted.
-    """
-    if len(X) < k:
-        raise InvalidData(f"partitioner '{stage.name}': {len(X)} rows cannot make {k} parts")
-    if k == 1:
-        return np.zeros(len(X), dtype=np.intp)
-
-    def report(iterations: int, imbalance: float) -> None:
-        notify(Report(stage.name, iterations, rule.max_iter, imbalance))
-
-    parts = find_even_parts(X, k, rule, rng, report)
-    if parts.interrupted:
-        raise KeyboardInterrupt
-    scores = minus_distances(X, parts.centres, np.zeros(k))
-    labels = np.argmax(even_out(scores)[0] if rule.repair else scores, axis=1)
-    _fill_empty_parts(labels, scores, k)
-    return labels
 
 
 def _fill_empty_parts(labels: Labels, scores: Array, k: int) -> None:

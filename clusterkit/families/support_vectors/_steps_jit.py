@@ -89,11 +89,11 @@ class Minimum:
         return cls(beta, gradient, gap, Status(n_iter, ending, reason), rounds)
 
 
-def filled_in_order(order: Indices, bounds: Array, total: float = 1.0) -> Array:
-    """Weights of sum `total` that fill the variables up to their bounds in the order `order`; O(n)."""
+def filled_in_order(order: Indices, bounds: Array) -> Array:
+    """Weights of sum 1 that fill the variables up to their bounds in the order `order`; O(n)."""
     filled = np.cumsum(bounds[order])
     beta = np.zeros(len(bounds))
-    beta[order] = np.clip(total - (filled - bounds[order]), 0.0, bounds[order])
+    beta[order] = np.clip(1.0 - (filled - bounds[order]), 0.0, bounds[order])
     return beta
 
 

@@ -12,7 +12,7 @@ from clusterkit._typing import Array, Mask, Rng
 from clusterkit.contracts import Path, Prepared, Solver, Task
 from clusterkit.contracts.outcomes import KernelDomain, Outcome
 from clusterkit.contracts.params import choice, integer, real
-from clusterkit.families.support_vectors.svdd import PreparedSvdd, Svdd, gaussian_of
+from clusterkit.families.support_vectors.svdd import Svdd, gaussian_of
 from clusterkit.numerics.selection import few_points
 from clusterkit.samples import KernelSpace, Space
 from clusterkit.samples.coding import Coded
@@ -22,6 +22,9 @@ EQUAL_DISTANCES = 1e-9
 """Relative difference of distances up to which all samples count as equally far from the mean: rounding must not decide
 which samples are outliers."""
 
+
+ROUNDING = 64.0 * float(np.finfo(np.float64).eps)
+"""Largest rounding error of the squared distances from the mean in the space of the kernel."""
 
 MEETING = 1e-4
 """Kernels meet where they are more than this fraction of their height: above that of points parted by
@@ -108,20 +111,15 @@ class Psvdd(Solver):
         """Gaussian kernels."""
         return {KernelSpace: Path(_prepare, gives=KernelDomain)}
 
-    def bounds(self, squared_distances: Array, rounding: float = 0.0, piled: Mask | None = None) -> tuple[float, ...]:
-        """W from the squared distances δ², (n,), whose rounding error is at most `rounding`; 1 where `piled`, (n,)."""
+    def bounds(self, squared_distances: Array, piled: Mask | None = None) -> tuple[float, ...]:
+        """W from the squared distances δ² from the mean, (n,); 1 where `piled`, (n,)."""
         distances = np.sqrt(np.maximum(squared_distances, 0.0))
         # A rounding error must not decide which samples are outliers.
-        equal = np.ptp(distances) <= EQUAL_DISTANCES * distances.max() or np.ptp(squared_distances) <= rounding
+        equal = np.ptp(distances) <= EQUAL_DISTANCES * distances.max() or np.ptp(squared_distances) <= ROUNDING
         weights = np.ones(len(distances)) if equal else WEIGHTS[self.weights](distances)
         if piled is not None:
             weights = np.where(piled, 1.0, weights)
         return tuple(np.minimum(weights, 1.0).tolist())
-
-    def bounded(self, squared_distances: Array, rounding: float, piled: Mask | None = None) -> Svdd:
-        """`svdd` with the bounds W of the squared distances."""
-        weights = self.bounds(squared_distances, rounding, piled)
-        return Svdd(C=1.0, weights=weights, tol=self.tol, max_iter=self.max_iter, cache_mb=self.cache_mb)
 
 
 def _prepare(solver: Psvdd, space: KernelSpace, task: Task, rng: Rng) -> Prepared:
@@ -129,10 +127,9 @@ def _prepare(solver: Psvdd, space: KernelSpace, task: Task, rng: Rng) -> Prepare
     kernel, points = gaussian_of(space, solver.name), np.ascontiguousarray(space.points, dtype=np.float64)
     means = kernel.weighted_sum(points, points, np.full(space.n, 1.0 / space.n))
     squares = 1.0 - 2.0 * means + means.mean()
-    rounding, piled = 64.0 * float(np.finfo(np.float64).eps), _piled(kernel, points)
-    sphere = solver.bounded(squares, rounding, piled).prepare(space, task, rng)
-    assert isinstance(sphere, PreparedSvdd)
-    return PreparedPsvdd(squares, rounding, sphere, piled)
+    bounds = solver.bounds(squares, _piled(kernel, points))
+    sphere = Svdd(C=1.0, weights=bounds, tol=solver.tol, max_iter=solver.max_iter, cache_mb=solver.cache_mb)
+    return PreparedPsvdd(sphere.prepare(space, task, rng))
 
 
 def _piled(kernel: Gaussian, points: Array) -> Mask | None:
@@ -149,24 +146,10 @@ def _piled(kernel: Gaussian, points: Array) -> Mask | None:
 @final
 @attrs.frozen(eq=False)
 class PreparedPsvdd(Prepared):
-    """The dual problem with bounds by position.
+    """The dual problem of `svdd` with bounds by position, which are no values to report."""
 
-    Parameters
-    ----------
-    squared_distances : ndarray of shape (n,)
-        Squared distances from the mean in feature space.
-    rounding : float
-        Largest rounding error of these.
-    sphere : PreparedSvdd
-    piled : ndarray of shape (n,) or None
-        Rows whose bound is 1 whatever their distance.
-    """
+    sphere: Prepared
 
-    squared_distances: Array
-    rounding: float
-    sphere: PreparedSvdd
-    piled: Mask | None = None
-
-    def solve(self, targets: Coded | None, previous: Outcome | None, rng: Rng) -> KernelDomain:
+    def solve(self, targets: Coded | None, previous: Outcome | None, rng: Rng) -> Outcome:
         """The contour; nothing is random in it."""
         return self.sphere.solve(targets, previous, rng)

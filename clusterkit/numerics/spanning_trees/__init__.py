@@ -7,8 +7,8 @@ The tree joins all n rows by n - 1 edges of least total weight ``w(i, j) = max(|
   (`edge_masses`), and the nearest row by mutual reachability for new rows;
 - `reach_jit`: the compiled loops of that search, Prim's algorithm, which looks at all pairs, for few rows (`prim`), and
   the tree of a distance matrix;
-- `boruvka`, `boruvka_jit`: Borůvka's algorithm in rounds of parallel tasks, for many rows, with bounds between the few
-  components of its last rounds (`slabs`), and the k-th smallest of some numbers;
+- `boruvka`, `boruvka_jit`: Borůvka's algorithm in rounds of parallel tasks, for many rows, and the k-th smallest of
+  some numbers;
 - `kd_tree_jit`: the k-d tree and its search;
 - `core_distances_jit`: core distances, those of two columns, and nearest neighbours in the k-d tree.
 

@@ -1,15 +1,8 @@
-"""The minimum spanning tree of distinct points by Borůvka's algorithm on a k-d tree, in rounds of parallel tasks.
-
-In the last rounds slabs between components that lie apart give bounds (`slabs`). A search for the nearest row outside a
-component visits most of the component when all others are far away. But the rows of two components end somewhere on the
-line through their means, and two rows are not nearer than their projections on it. So the distance of a row's
-projection from the end of the other component bounds all its distances to that one, and the two rows at the facing ends
-bound the least weight between the two from above.
-"""
+"""The minimum spanning tree of distinct points by Borůvka's algorithm on a k-d tree, in rounds of parallel tasks."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TypeVar
 
@@ -20,68 +13,6 @@ from clusterkit.numerics import threads
 from clusterkit.numerics.spanning_trees import boruvka_jit as rounds
 from clusterkit.numerics.spanning_trees import kd_tree_jit as kd
 from clusterkit.numerics.spanning_trees.core_distances_jit import core_task, gathered_task
-
-ROOM = 1e-9
-"""Relative margin for rounding in squared distances and their bounds: far above rounding errors, far below the
-differences of distances that matter."""
-
-BLOCK = 8192
-"""Rows that are projected at once: their projections on the axes of all components take about a megabyte."""
-
-
-def slabs(
-    rows: Array,
-    component: Indices,
-    core: Array,
-    other: Indices,
-    bound: Array,
-    nearest: Array,
-    best: Array,
-    least: Array,
-    diagonal: float,
-) -> None:
-    """Lower `best` by the edges between the facing ends of components, and raise the bounds of rows on that basis.
-
-    The arguments are the results of `_candidates`; `diagonal` is that of the box of all rows. A lowered `best`
-    exceeds the weight of that edge by `ROOM` at least, so that a search for lesser weights finds the edge.
-    """
-    count, d = len(best), rows.shape[1]
-    members = [np.flatnonzero(component == c) for c in range(count)]
-    means = np.stack([sum(rows[block].sum(axis=0) for block in _blocks(places)) / len(places) for places in members])
-    origin = means.mean(axis=0)
-    axes = means - means[:, None]  # of component c towards e
-    lengths = np.sqrt((axes**2).sum(axis=2))[:, :, None]
-    axes = np.divide(axes, lengths, out=np.zeros_like(axes), where=lengths > 0)
-    # how far each component reaches towards each other one, and the row that does
-    ends, extreme = np.full((count, count), -np.inf), np.zeros((count, count), np.int64)
-    for c, places in enumerate(members):
-        for block in _blocks(places):
-            projected = (rows[block] - origin) @ axes[c].T
-            farthest = projected.argmax(axis=0)
-            reached = projected[farthest, range(count)]
-            farther = reached > ends[c]
-            ends[c, farther], extreme[c, farther] = reached[farther], block[farthest[farther]]
-    apart = ((rows[extreme] - rows[extreme.T]) ** 2).sum(axis=2)
-    weights = np.nextafter(np.maximum(apart, np.maximum(core[extreme], core[extreme.T])) * (1.0 + ROOM), np.inf)
-    np.fill_diagonal(weights, np.inf)
-    lowest = weights.min(axis=1)
-    lower = lowest < best
-    best[lower], least[lower] = lowest[lower], np.inf
-    # rounding error of a projection: some units of the last place for each of d products, of vectors up to `diagonal`
-    rounding = 4.0 * (d + 4) * 2.0**-52 * diagonal
-    for c, places in enumerate(members):
-        others = np.arange(count) != c
-        for block in _blocks(places[(other[places] < 0) & (bound[places] <= best[c])]):
-            gaps = -ends[others, c] - (rows[block] - origin) @ axes[c, others].T - rounding
-            squares = np.maximum(gaps.min(axis=1), 0.0) ** 2 * (1.0 - ROOM)
-            higher = squares > bound[block]
-            bound[block[higher]] = nearest[block[higher]] = squares[higher]
-
-
-def _blocks(places: Indices) -> Iterator[Indices]:
-    for start in range(0, len(places), BLOCK):
-        yield places[start : start + BLOCK]
-
 
 LEAF, FILTERED_LEAF = 32, 64
 """Largest number of rows of a leaf, in double and in single precision: smaller leaves spend the time on nodes
@@ -97,9 +28,6 @@ PARALLEL = 4096
 
 SEARCHED_APART = 1024
 """Rows to search from which a round's tasks run in threads."""
-
-SLABBED = 16
-"""Components from which on slabs between them bound the weights of the last rounds: each pair of them is looked at."""
 
 FEWER = 16
 """Rows for each component from which on its best edge is looked for in parts of the rows, each with a table of all."""
@@ -259,16 +187,19 @@ def boruvka(tree: kd.KdTree, n_neighbors: int, repeats: Counts, tasks: Tasks) ->
     sizes = np.ones(n, np.int64)
     pure = np.empty(len(tree.radius), np.int64)
     most = n // SEARCHED if tree.filtered else n
-    diagonal = float(np.linalg.norm(tree.high[0] - tree.low[0]))
     edges, squares, made, count, iteration = np.empty((n - 1, 2), np.int64), np.empty(n - 1), 0, n, 0
     while count > 1:
-        best, least, parts = np.full(count, np.inf), np.full(count, np.inf), kd.TASKS if count <= n // FEWER else 1
+        best, least, parts = np.empty(count), np.empty(count), kd.TASKS if count <= n // FEWER else 1
         state = other, weight, square, bound, nearest
         tasks(rounds.row_candidates, tree.rows, component, core, n_neighbors == 1, *state, lists, pointer)
-        need = _candidates(component, *state, best, least, parts, tasks)
-        if count <= SLABBED and tree.filtered and need.any():
-            slabs(tree.rows, component, core, other, bound, nearest, best, least, diagonal)
-            need = _candidates(component, *state, best, least, parts, tasks)
+        bests, leasts = np.empty((parts, count)), np.empty((parts, count))
+        tasks(rounds.candidate_task, component, other, weight, square, bests, leasts, parts=parts)
+        rounds.least_of(bests, leasts, best, least)
+        del bests, leasts
+        needs = np.empty((parts, count), np.int64)
+        tasks(rounds.need_task, component, other, bound, nearest, best, least, needs, parts=parts)
+        need = needs.sum(axis=0)
+        del needs
         searched = np.zeros(count, np.bool_)
         undecided = np.flatnonzero(need)
         by_size = undecided[np.argsort(sizes[undecided], kind="stable")]
@@ -292,31 +223,6 @@ def boruvka(tree: kd.KdTree, n_neighbors: int, repeats: Counts, tasks: Tasks) ->
     by_row = np.empty(n)
     by_row[tree.row[real]] = core[real]
     return edges, squares, by_row
-
-
-def _candidates(
-    component: Indices,
-    other: Indices,
-    weight: Array,
-    square: Array,
-    bound: Array,
-    nearest: Array,
-    best: Array,
-    least: Array,
-    parts: int,
-    tasks: Tasks,
-) -> Counts:
-    """Write the least known edge weight of each component, and return how many of its rows may have a lesser one.
-
-    On entry `best` and `least` hold upper bounds of that weight: infinite, or from an edge that a search will find.
-    """
-    bests, leasts = np.tile(best, (parts, 1)), np.tile(least, (parts, 1))
-    tasks(rounds.candidate_task, component, other, weight, square, bests, leasts, parts=parts)
-    rounds.least_of(bests, leasts, best, least)
-    del bests, leasts
-    needs = np.empty((parts, len(best)), np.int64)
-    tasks(rounds.need_task, component, other, bound, nearest, best, least, needs, parts=parts)
-    return np.asarray(needs.sum(axis=0)) if parts > 1 else needs[0]
 
 
 def _choose(sizes: Counts, by_size: Indices, most: int, searched: Mask) -> int:

@@ -94,9 +94,9 @@ def row_candidates(
 def candidate_task(
     t: int, component: Indices, other: Indices, weight: Array, square: Array, bests: Array, leasts: Array
 ) -> None:
-    """Lower row t of `bests` and `leasts` (parts, components) to the least known edge weights of a part of the rows."""
+    """Write the least known edge weights of a part of the rows into row t of `bests`, `leasts` (parts, components)."""
     parts, slots = len(bests), len(component)
-    best, least = bests[t].copy(), leasts[t].copy()  # apart from what other tasks write to
+    best, least = np.full(bests.shape[1], np.inf), np.full(bests.shape[1], np.inf)  # apart from what others write to
     for s in range(t * slots // parts, (t + 1) * slots // parts):
         mine = component[s]
         if mine >= 0 and other[s] >= 0 and _less(weight[s], square[s], best[mine], least[mine]):

@@ -45,7 +45,7 @@ from clusterkit.testing.compare import (
     installed,
     put,
     same_bits,
-    same_there,
+    same_features_there,
     small_blocks,
     small_groups,
 )
@@ -221,7 +221,7 @@ def passes_on_a_device_fit_the_same_map(stage: FeatureMap, case: Case) -> None:
     mapping = maps[0]
     assert has_array_api(mapping)
     for rows_there, expected in ((put(X), here), (put(X[:0]), here[:0])):
-        same_there(mapping(rows_there), expected, "features", digits=1, scale=1.0)
+        same_features_there(mapping(rows_there), expected)
 
 
 @law(ARRAY_CODEC_LAWS, applies=_decodes, k=st.integers(2, 5), n=st.integers(0, 30), levels=st.integers(1, 9),

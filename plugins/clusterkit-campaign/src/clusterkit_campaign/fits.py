@@ -177,7 +177,7 @@ def recipes_with(kind: str, name: str) -> list[str]:
 def _legal() -> tuple[Subject, ...]:
     """All legal compositions, those with two clusters only where three are not possible."""
     most: dict[str, Subject] = {}
-    for c in legal_compositions((None, 2, 3)):
+    for c in legal_compositions():
         subject = of_composition(c)
         two = c.n_clusters == 2
         if subject.name not in most or not two:
