@@ -489,7 +489,7 @@ def _of_pairs(spec: Preparation, table: Table) -> Preparation:
             f"--metric precomputed: column {gap!r} has a gap, and a matrix of pairs has a value for each pair"
         )
     others = tuple(name for name in table.names if name not in numbers and name not in spec.drop)
-    return attrs.evolve(spec, keep=numbers, drop=(*spec.drop, *others), scale="none", gaps="typical")
+    return attrs.evolve(spec, as_number=numbers, drop=(*spec.drop, *others), scale="none", gaps="typical")
 
 
 def _links(path: str, n: int) -> Links:

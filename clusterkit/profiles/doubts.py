@@ -176,11 +176,13 @@ def _of_single(X: Array, labels: Labels, names: Labels) -> str:
 
 def _of_levels(model: Any, X: Array) -> str:
     """The sentence about a confidence that was fitted to tables of another kind."""
+    if not np.isfinite(getattr(model, "confidence_", np.nan)):
+        return ""
     plans: Sequence[ColumnPlan] = model.preparation_.plans
     are_levels = np.concatenate([np.full(len(plan.features), isinstance(plan, CategoryColumn)) for plan in plans])
     variances = X.var(axis=0, dtype=np.float64)
     share = variances[are_levels].sum() / variances.sum()
-    if not np.isfinite(getattr(model, "confidence_", np.nan)) or share <= MOSTLY_LEVELS:
+    if share <= MOSTLY_LEVELS:
         return ""
     which = "All features are" if are_levels.all() else "What rows differ in is mostly"
     second = getattr(model, "second_n_clusters_", None)

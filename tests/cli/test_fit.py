@@ -376,6 +376,9 @@ def test_a_table_of_distances_is_taken_with_the_names_of_its_rows(run, write, tm
     assert labels_of(answer.stdout) == [0] * 8 + [1] * 8
     assert "resolved   featuremap.matrix=distances" in answer.stderr
     assert "say the same" not in answer.stderr
+    for times in ("e200", "e-200"):  # as in Python
+        far = write("far.csv", "\n".join(",".join(f"{cell}{times}" for cell in row) for row in D))
+        assert labels_of(run("fit", far, *common, "-o", "-").stdout) == [0] * 8 + [1] * 8
     assert labels_of(run("predict", tmp_path / "model", write("new.csv", "\n".join(lines[:3])), "-o", "-").stdout) == [
         0,
         0,

@@ -304,6 +304,15 @@ class TestWhatIsLeft:
         assert Preparation().fit({**table, "id": np.arange(9)}).used == ("id",)
         assert Preparation(keep="a").fit(table).used == ("a",)
 
+    def test_numbers_that_floats_do_not_tell_apart_are_not_said_to_be_equal(self):
+        fitted = Preparation().fit({"id": 2**60 + np.arange(20), "a": np.arange(20.0) ** 2})
+        assert fitted.left_out["id"] == "always 1.15292e+18 or so: whole numbers above 2^53 are not told apart"
+
+    def test_two_values_far_apart_have_a_spread(self):
+        table = {"a": np.arange(60.0) ** 2, "v": np.repeat([0, 1e9], 30)}
+        assert Preparation().fit(table).scale == "zscore"
+        assert ", those of two values apart," in Preparation().fit(table | {"v": np.repeat([0, 1], 30)}).reason
+
     @pytest.mark.filterwarnings("error")
     def test_numbers_without_a_sum(self):
         with pytest.raises(TableError, match=r"column 'a' has numbers that are too large to add up: 1e[+]308"):

@@ -93,5 +93,9 @@ def test_names_that_come_again_are_no_row(tmp_path, ending, rows_of_names):
     assert tables[-1].line_of(0).startswith("row 11" if ending == "pieces" else "row 1 ")
 
 
+def test_levels_in_the_first_row_are_no_names():
+    assert read_table(io.BytesIO(b"y,n\nn,n\n" + b"y,y\nn,y\ny,n\n" * 3)).n_rows == 11
+
+
 def test_a_row_like_names_that_a_user_chose_is_data():
     assert read_table(io.BytesIO(b"0,1\n" * 9), header=True).n_rows == 8

@@ -31,7 +31,7 @@ def quiet(call, *arguments):
 
 
 class TestMarksAreNumbersAsWritten:
-    @pytest.mark.parametrize("form", ["{} %", "{}%", "$ {}", "{} EUR", "{} kg", "{}kg"])
+    @pytest.mark.parametrize("form", ["{}%", "$ {}", "{} EUR", "{} kg", "{}kg", "{} km/h", "{}°C", "{} months"])
     def test_the_mark_changes_neither_numbers_nor_units(self, form):
         plain = Preparation().fit({"a": SHARES, "b": OTHER})
         marked = quiet(Preparation().fit, {"a": texts(form), "b": OTHER})

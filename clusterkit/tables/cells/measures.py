@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 
 from clusterkit.tables.cells.magnitudes import BEHIND, COUNTS, NAMES, OPEN, magnitude, rate
 from clusterkit.tables.cells.parsing import (
+    ARABIC,
     CURRENCIES,
     LONGEST,
     REMARK,
@@ -79,7 +80,7 @@ ALIASES: Mapping[str, str] = MappingProxyType(
 )
 """The mark that each of the other words means."""
 
-DOLLARS = re.compile(r"([+-]?)([A-Z]{1,3}[$]|Rs|Rp|kr|Fr|Kč|zł)\.?\s*(?=\d)")
+DOLLARS = re.compile(rf"([+-]?)([A-Z]{{1,3}}[$]|Rs|Rp|kr|Fr|Kč|zł|{ARABIC})\.?\s*(?=-?\d)(?!-0\d)")
 """Dollars and other currencies with letters before their sign, such as US$ and R$, and those whose sign is a word."""
 
 SHARES = "%‰"

@@ -31,6 +31,7 @@ __all__ = [
     "number",
     "only_order",
     "order_of",
+    "plain",
     "readings",
     "seconds",
     "unread_value",
@@ -177,6 +178,26 @@ MISSING = frozenset(
 )  # fmt: skip
 """Cells that mean a missing value, in lower case: those of UCI files, R, pandas, SQL and spreadsheets."""
 
+WESTERN = str.maketrans(
+    "٠١٢٣٤٥٦٧٨٩۰۱۲۳۴۵۶۷۸۹０１２３４５６７８９٫٬٪．，％",
+    "0123456789" * 3 + ".,%" * 2,
+    "\u200b\u200e\u200f\u061c\ufeff\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069",
+)
+"""Digits and marks of Arabic, Persian and full-width numbers, and letters without a width: marks of direction, which
+right-to-left programs write around numbers, spaces of no width and marks of the order of bytes."""
+
+
+def plain(text: str) -> str:
+    """A text without blanks and marks of direction around it, with Western digits.
+
+    Examples
+    --------
+    >>> plain(" 7 kg"), plain("\u200f١٬٢٣٤٫٥ ر.س.\u200f")
+    ('7 kg', '1,234.5 ر.س.')
+    """
+    return (text if text.isascii() else text.translate(WESTERN)).strip()
+
+
 SIGNS = "$€£¥¢₩₹₽₺₴₦₱₫₪₡₲₵₸₼₾₮₭₨฿៛৳﷼؋֏₿￥￡￦＄元円원"
 """Signs of currencies, which may stand before or behind a number."""
 
@@ -230,7 +251,12 @@ there are two digits in each group above the thousands: 1,20,000."""
 SPACED = re.compile(r"[+-]?\d{1,3}([ \u00a0\u202f\u2009'’]\d{3})+([.,]\d*)?")
 """Pattern of a number with separated thousands."""
 
-UNIT = re.compile(r".*\d(?:\s+([^\W\d_]|[°Ω²³·/%]){1,10}\.?|([a-zµ]|°)([^\W\d_]|[°Ω²³·/%]){0,9})")
+ARABIC = r"[ء-ي](?:\.[ء-ي]){1,2}|درهم|دينار|ريال|جنيه|ليرة|تومان|ریال"
+"""Pattern of a currency in Arabic or Persian letters: an abbreviation with points, or a word."""
+
+UNIT = re.compile(
+    rf".*\d(?:\s+([^\W\d_]|[°Ω²³·/%]){{1,10}}\.?|([a-zµ]|°)([^\W\d_]|[°Ω²³·/%]){{0,9}}|\s*(?:{ARABIC})\.?)"
+)
 """A number and its unit: letters after a blank, or from a small one on without it. 4711DE is no number with a unit."""
 
 POINT = re.compile(r"[+-]?(?:(?:0|\d{4,})\.\d+|\d+\.(?:\d{1,2}|\d{4,}))")
@@ -560,8 +586,8 @@ def _year(digits: str) -> int:
 LONGEST_UNIT = 4
 """Letters of the longest word beside a number that may be a unit or a code; longer ones are names, as of streets."""
 
-LETTERS = re.compile(r"[^\W\d_]+")
-"""A word."""
+LETTERS = re.compile(r"[^\W\d_]+(?:\.[^\W\d_]+)*")
+"""A word, or an abbreviation with points."""
 
 CODED = re.compile(r"[\w./:@+-]+|[^\W\d_]+\.?(?! (?:1[89]|2[01])\d\d$)[\s#:-]*\d+|[+(]?\d[\d\s()/-]{5,}")
 """Digits in what is no measurement: codes without blanks, names with a number such as Sample 12, telephone numbers."""

@@ -225,7 +225,7 @@ def other_decimals(column: ColumnSums) -> str:
     other, enough = "," if column.mark == "." else ".", MOSTLY * column.filled
     if column.decimal is None or column.are_codes or column.as_number()[1].n >= enough:
         return ""
-    if sum(its.n for its in column.by_mark(other).values()) < enough:
+    if column.by_decimal[other] < enough:
         return ""
     example = next((text for text in column.levels or () if other in text), "")
     shown = f", such as {example[:40]!r}," if example else ""
@@ -295,6 +295,9 @@ year."""
 
 TOO_MANY = 0.5
 """Share of rows in rare levels above which a column is no category."""
+
+WHOLE = 2.0**53
+"""Bound below which every whole number has a float of its own."""
 
 FEWEST_NUMBERED = 10
 """Rows from which the whole numbers from a to b, each once, are a numbering and no coincidence."""
@@ -388,6 +391,9 @@ def decide(
             more += f". All {sums.rows:,} rows are equal, so that there is nothing to divide"
         advice = "".join(f". {ADVICE[reason]}" for reason in ADVICE if reason in reasons and sums.rows > 1)
         raise TableError(f"no column is left to cluster: {shown}{more}{advice}")
+    for plan, column in zip(plans, sums.columns, strict=True):
+        if isinstance(plan, NumberColumn):
+            _check_sums(column, _numbers_of(plan, column), scaled=wishes.scale != "none")
     used = [plan.used for plan in plans]
     plans = [_with_gaps(j, plan, sums, used) for j, plan in enumerate(plans)]
     if wishes.sphere and wishes.scale != "spread":  # coordinates on a sphere are negative as well
@@ -527,8 +533,9 @@ def _number_unless_id(column: ColumnSums, mark: str, numbers: Moments, keep: boo
     """A column of numbers, or an identifier."""
     if not keep:
         if numbers.low == numbers.high:
+            beyond = " or so: whole numbers above 2^53 are not told apart" * (abs(numbers.low) > WHOLE)
             return or_gap(column, max(FEWEST_GAPS, RARE * column.rows)) or LeftOut(
-                column.name, f"always {numbers.low:g}"
+                column.name, f"always {numbers.low:g}{beyond}"
             )
         unit = column.measure.unit  # numbers with a unit are no identifiers
         if not unit and numbers.n >= FEWEST_NUMBERED and numbers.is_numbering():
@@ -555,15 +562,7 @@ def _are_labels(numbers: Moments) -> bool:
 
 
 def _number(column: ColumnSums, mark: str, numbers: Moments) -> NumberColumn:
-    if not math.isfinite(numbers.mean + numbers.squares):
-        raise TableError(
-            f"column {shortened(column.name)!r} has numbers that are too large to add up: {numbers.high:.3g}"
-        )
-    if numbers.low < numbers.high and not numbers.spread:
-        raise TableError(
-            f"column {shortened(column.name)!r} has numbers that are too close together, from {numbers.low:.6g} to "
-            f"{numbers.high:.6g}: squares of their differences are 0. Multiply them by a constant, or leave it out"
-        )
+    _check_sums(column, numbers)
     flag = len(numbers.values) == 2
     fill = numbers.mean
     if flag:
@@ -573,6 +572,19 @@ def _number(column: ColumnSums, mark: str, numbers: Moments) -> NumberColumn:
         extremes=(numbers.low, numbers.high), weight=FLAG, size=size_of(numbers.sizes),
         infinite=column.infinite, few=column.few_whole, **column.units(mark),
     )  # fmt: skip
+
+
+def _check_sums(column: ColumnSums, numbers: Moments, *, scaled: bool = False) -> None:
+    """Refuse numbers without a mean, and without a spread where they are to be scaled."""
+    if not math.isfinite(numbers.spread if scaled else numbers.mean):
+        raise TableError(
+            f"column {shortened(column.name)!r} has numbers that are too large to add up: {numbers.high:.3g}"
+        )
+    if scaled and numbers.low < numbers.high and not numbers.spread:
+        raise TableError(
+            f"column {shortened(column.name)!r} has numbers that are too close together, from {numbers.low:.6g} to "
+            f"{numbers.high:.6g}: squares of their differences are 0. Multiply them by a constant, or leave it out"
+        )
 
 
 def _clock(column: ColumnSums, keep: bool) -> ColumnPlan:
@@ -695,7 +707,8 @@ def _scale(plans: Sequence[ColumnPlan], sums: TableSums, wishes: Preparation) ->
     if not numbers and not any(isinstance(plan, DateColumn) for plan in plans):
         return "none", "no column is a number"
     # latitude and longitude have one unit, and the spread of longitudes means nothing where they wrap around
-    several = [(plan.name, its) for plan, its in numbers if not plan.flag and plan.sphere != "longitude"]
+    flags = [plan for plan, its in numbers if plan.flag and its.high - its.low <= 1.0]
+    several = [(plan.name, its) for plan, its in numbers if plan not in flags and plan.sphere != "longitude"]
     if any(plan.used and not isinstance(plan, NumberColumn) for plan in plans) or any(
         (len(plan.features) > 1 and not getattr(plan, "sphere", ""))
         or (isinstance(plan, NumberColumn) and column.kind == "truth")
@@ -705,7 +718,8 @@ def _scale(plans: Sequence[ColumnPlan], sums: TableSums, wishes: Preparation) ->
     low, high, spread = (np.array([getattr(its, field) for _, its in several]) for field in ("low", "high", "spread"))
     pair = differing_units(low, high, spread)
     if pair is None:
-        return "none", "the spreads of the numbers are comparable"
+        apart = ", those of two values apart," * bool(flags)
+        return "none", f"the spreads of the numbers{apart} are comparable"
     wide, thin = pair
     with np.errstate(divide="ignore", over="ignore"):  # squares of tiny differences are 0
         ratio = spread[wide] / spread[thin]

@@ -17,7 +17,6 @@ import numpy as np
 from clusterkit.errors import TableWarning, counted, shortened
 from clusterkit.samples.coding import TEXTS
 from clusterkit.tables.cells import parsing
-from clusterkit.tables.cells.measures import PLAIN, UnitConversion
 from clusterkit.tables.cells.parsing import DAY_FIRST, DIGITS, MONTH_FIRST
 from clusterkit.tables.cells.readings import ORDERS
 from clusterkit.tables.cells.times import clock_text
@@ -25,7 +24,7 @@ from clusterkit.tables.preparing.decisions import mixed_marks, of_numbers_in
 from clusterkit.tables.preparing.places import places
 from clusterkit.tables.preparing.plans import CategoryColumn, ColumnPlan, DateColumn, LeftOut, NumberColumn
 from clusterkit.tables.preparing.redundant_columns import as_option
-from clusterkit.tables.preparing.sums import ColumnSums
+from clusterkit.tables.preparing.sums import LOOKED_AT, ColumnSums
 from clusterkit.tables.preparing.texts import TextColumn
 from clusterkit.tables.reading.frames import Column
 
@@ -98,7 +97,7 @@ WARNS = {
     "foreign": "numbers in a unit that cannot be converted into that of their column count as gaps: {}",
     "units": NUMBERS + "--as-number takes those in the most frequent unit",
     "scales": NUMBERS + "write all of them in one unit, or --as-number takes them for what they are",
-    "decimals": NUMBERS + "another --decimal, or none, reads them",
+    "decimals": NUMBERS + "without --decimal (decimal=None in Python) each column is read by its own mark",
     "mixed": NUMBERS + "write them with one mark",
     "partly numbers": NUMBERS + "--as-number takes those that are, and the others for gaps",
     "partly dates": (
@@ -369,7 +368,7 @@ def of_fit(plans: Sequence[ColumnPlan], sums: Sequence[ColumnSums]) -> Iterator[
         gaps = getattr(plan, "gaps", 0) - getattr(plan, "unread", 0)  # cells that cannot be read are another finding
         match plan:
             case NumberColumn():
-                yield from _of_number(plan, column)
+                yield from _of_number(plan, column, sums)
                 gaps -= column.infinite  # a third one
             case DateColumn():
                 yield from _of_date(plan, column)
@@ -383,11 +382,10 @@ def of_fit(plans: Sequence[ColumnPlan], sums: Sequence[ColumnSums]) -> Iterator[
             yield Finding("sparse", name, f"{gaps:,} of {column.rows:,}", gaps)
 
 
-def _of_number(plan: NumberColumn, column: ColumnSums) -> Iterator[Finding]:
+def _of_number(plan: NumberColumn, column: ColumnSums, sums: Iterable[ColumnSums]) -> Iterator[Finding]:
     """What a fit has seen in a column of numbers."""
     name, parts = plan.name, column.by_mark(plan.decimal)
-    if column.leaves_decimals_open():
-        yield _open_decimals(name, column.open_number, plan.decimal)
+    yield from _open_decimals(column, plan.decimal, sums)
     if plan.bare:
         total = sum(its.n for its in parts.values())
         yield Finding("bare", name, f"{plan.bare:,} of {total:,} without {plan.unit}", plan.bare)
@@ -466,7 +464,7 @@ def of_rows(plan: ColumnPlan, column: Column) -> Iterator[str]:
     column : Column
     """
     if isinstance(plan, NumberColumn):
-        yield from of_numbers(column, plan.decimal, plan.measure)
+        yield from of_numbers(column, plan.decimal)
     if column.kind == "text" and not column.offset and isinstance(plan, DateColumn) and plan.form in ORDERS:
         row = _reversed(column, plan.form)
         if row is not None:
@@ -477,7 +475,7 @@ def of_rows(plan: ColumnPlan, column: Column) -> Iterator[str]:
             )
 
 
-def of_numbers(column: Column, mark: str, measure: UnitConversion = PLAIN) -> Iterator[str]:
+def of_numbers(column: Column, mark: str) -> Iterator[str]:
     """A sentence about a column of numbers whose texts leave open whether they have decimals or thousands.
 
     Parameters
@@ -486,13 +484,11 @@ def of_numbers(column: Column, mark: str, measure: UnitConversion = PLAIN) -> It
         The column, or its first piece for a table in pieces; other pieces give no sentence.
     mark : {".", ","}
         Decimal mark that is assumed.
-    measure : UnitConversion
-        Units that may stand beside the numbers.
     """
-    if column.kind == "text" and column.decimal is None and not column.offset:
-        example = _open_number(column, measure)
-        if example:
-            yield from warnings_of([_open_decimals(column.name, example, mark)])
+    if column.kind != "text" or column.decimal is not None or column.offset:
+        return
+    if not ColumnSums.of(column.take(slice(LOOKED_AT))).mark_shown:  # the first cells of most columns show it
+        yield from warnings_of(_open_decimals(ColumnSums.of(column), mark))
 
 
 def warn_of(sentences: Iterable[str], stacklevel: int = 4, category: type[TableWarning] = TableWarning) -> None:
@@ -501,40 +497,38 @@ def warn_of(sentences: Iterable[str], stacklevel: int = 4, category: type[TableW
         warnings.warn(sentence, category, stacklevel=stacklevel)
 
 
-def _open_decimals(name: str, example: str, mark: str) -> Finding:
-    """Numbers such as 1.234."""
+def _open_decimals(column: ColumnSums, mark: str, others: Iterable[ColumnSums] = ()) -> Iterator[Finding]:
+    """Numbers such as 1.234, where nothing shows what they are, and what reads them beside other columns."""
+    if not column.leaves_decimals_open():
+        return
+    example = column.open_number
     point, comma = parsing.readings(example)
     assert point is not None
     assert comma is not None
     taken, other = (point, comma) if mark == "." else (comma, point)
     against = "," if mark == "." else "."
-    detail = (
-        f"{example[:40]!r} is read as {taken:.15g} and may mean {other:.15g}, because every cell fits both. The option "
-        f"--decimal {against} (decimal={against!r} in Python) reads {other:.15g}, and --decimal {mark} confirms "
-        f"{taken:.15g}"
-    )
-    return Finding("open decimals", name, detail, example=example)
-
-
-def _open_number(column: Column, measure: UnitConversion) -> str:
-    """A text that is another number with a point than with a comma; "" if some cell of the column shows the mark."""
-    example = ""
-    for cell in dict.fromkeys(column.values):
-        if cell is not None:
-            text = measure.bare(cell)
-            point, comma = parsing.readings(text)
-            if (point is None) != (comma is None) or parsing.is_undivided(text):
-                return ""
-            if point != comma:
-                example = example or text
-    return example
+    beside = next((text for text in column.levels or () if ",."["," in example] in text), "")
+    detail = f"{example[:40]!r} is read as {taken:.15g} and may mean {other:.15g}, because every cell fits both"
+    if beside:
+        detail += f"; {beside[:40]!r} beside it has the other mark: write all of them with one"
+    elif any(len({*its.by_decimal.values()}) > 1 for its in others):
+        whole = max(point, comma, key=abs)
+        detail += (
+            f". Other columns show their mark, and --decimal would hold for them too: write its cells as {whole:.15g}, "
+            f"without a mark, or as {example}0"
+        )
+    else:
+        detail += (
+            f". The option --decimal {against} (decimal={against!r} in Python) reads {other:.15g}, and "
+            f"--decimal {mark} confirms {taken:.15g}"
+        )
+    yield Finding("open decimals", column.name, detail, example=example)
 
 
 def _reversed(column: Column, form: str) -> int | None:
     """The first row that shows the other order of day and month than `form`, if the column is read so."""
     if column.order == form or (column.order is None and column.offset is not None):
         return None
-    texts = np.flatnonzero([text is not None and parsing.is_slashed(text) for text in column.values])
-    orders = {int(i): parsing.only_order(column.values[i]) for i in texts}
+    orders = {i: parsing.only_order(text) for i, text in enumerate(column.values) if text is not None}
     rows = [i for i, order in orders.items() if order is not None and order != form]
     return rows[0] if len(rows) > sum(order == form for order in orders.values()) else None

@@ -58,7 +58,7 @@ MOST_FEW = 30
 """Different whole numbers up to which a column may be one of years or codes."""
 
 LOOKED_AT = 1000
-"""Numbers that are checked first: among them most columns show more than these distinct ones."""
+"""Cells that are checked first: most columns show among them more than these distinct numbers, and their mark."""
 
 HIGHEST_TIME = 2400.0
 """The end of a day as a number without a colon."""
@@ -335,8 +335,12 @@ class ColumnSums:
     @property
     def mark(self) -> str:
         """The decimal mark of texts: that of the column, or the one with which most texts are numbers."""
-        point, comma = (sum(its.n for its in self.by_mark(mark).values()) for mark in (".", ","))
-        return self.decimal or ("," if comma > point else ".")
+        return self.decimal or max(".,", key=self.by_decimal.__getitem__)
+
+    @property
+    def by_decimal(self) -> dict[str, int]:
+        """How many texts are numbers with each decimal mark."""
+        return {mark: sum(its.n for its in self.by_mark(mark).values()) for mark in ".,"}
 
     def by_mark(self, mark: str) -> dict[str, Moments]:
         """The sums of the texts that are numbers with this decimal mark, by the unit beside them."""

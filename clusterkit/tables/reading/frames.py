@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from clusterkit._typing import AnyArray
 from clusterkit.errors import TableError
 from clusterkit.tables.cells.column_names import shared_names, unique
-from clusterkit.tables.cells.parsing import MISSING
+from clusterkit.tables.cells.parsing import MISSING, plain
 from clusterkit.tables.cells.times import seconds_of
 
 if TYPE_CHECKING:
@@ -449,7 +449,7 @@ def _of_texts(name: str, cells: Sequence[Any]) -> Column:
 
 
 def _text(cell: str) -> str | None:
-    cell = cell.strip()
+    cell = plain(cell)
     return None if len(cell) <= LONGEST_GAP and cell.lower() in MISSING else cell
 
 

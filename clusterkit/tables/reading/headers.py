@@ -362,6 +362,19 @@ def _are_labels(column: list[str]) -> bool:
     return len(column) >= FEWEST_LABELS and all(map(_is_moment, column))
 
 
+def are_levels(preview: list[list[str]]) -> bool:
+    """Whether most cells of the first row are below it too, each in its column, as the levels of categories are.
+
+    Examples
+    --------
+    >>> are_levels([["y", "n"], ["n", "n"], ["y", "y"]]), are_levels([["a", "b"], ["y", "n"], ["a", "b"]])
+    (True, False)
+    """
+    others = [row for row in preview[1:] if row != preview[0]]
+    below = [cell in column for cell, column in zip(preview[0], zip(*others, strict=False), strict=False)]
+    return 2 * sum(below) > len(preview[0])
+
+
 def looks_like_names(preview: list[list[str]]) -> bool:
     """Whether no cell of the first row is a number or missing, or one is a word with only numbers below it."""
     below = [row for row in preview[1:] if len(row) == len(preview[0])]
@@ -371,7 +384,7 @@ def looks_like_names(preview: list[list[str]]) -> bool:
         for j, cell in enumerate(preview[0])
     ]
     if all(words):
-        return True
+        return not are_levels(preview)
     return bool(below) and any(word and _are_values([row[j] for row in below]) for j, word in enumerate(words))
 
 
@@ -383,7 +396,7 @@ def _are_values(column: list[str]) -> bool:
 
 def is_value(cell: str) -> bool:
     """Whether a cell is a number, in whatever form, a time or a date."""
-    cell = cell.strip()
+    cell = parsing.plain(cell)
     return any(parsing.number(cell, mark) is not None for mark in (".", ",")) or _is_moment(cell)
 
 

@@ -23,6 +23,7 @@ from clusterkit.tables.reading.grids import (
 from clusterkit.tables.reading.headers import (
     PREVIEW,
     FirstRow,
+    are_levels,
     first_row,
     is_again,
     may_repeat,
@@ -134,7 +135,9 @@ def _first_row(grid: Grid, preview: list[list[str]], header: bool | None) -> Fir
         return two
     words = [_is_name(cell, values[1:, j]) for j, cell in enumerate(values[0])]
     gaps = [not cell or cell.lower() in MISSING for cell in preview[0]]  # in the header, above a column with cells
-    if all(words) or (len(values) > 1 and any(words) and all(map(operator.or_, words, gaps))):
+    if (all(words) and not are_levels(preview)) or (
+        len(values) > 1 and any(words) and all(map(operator.or_, words, gaps))
+    ):
         return FirstRow(True)
     return first_row(preview, numbers=True) if len(values) > 1 else FirstRow(False)
 

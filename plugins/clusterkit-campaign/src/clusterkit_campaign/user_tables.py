@@ -298,6 +298,8 @@ def _values(rng: Rng) -> Iterator[tuple[str, str]]:
         start = day if "%d" in form else day.replace(day=1)
         dated = "2:" in form
         wanted.append(start.toordinal() if dated else -amount if form[0] in "-(" or "-{0" in form else amount)
+    if rng.random() < 0.2:
+        cells = [cell.translate(str.maketrans("0123456789", "٠١٢٣٤٥٦٧٨٩")) for cell in cells]
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         fitted = Preparation(scale="none").fit({"x": np.array(cells, dtype=object), "b": rng.normal(size=ROWS)})
@@ -311,12 +313,12 @@ def _values(rng: Rng) -> Iterator[tuple[str, str]]:
         yield "a value is read as another one", f"{cells[:2]}: {read[:2]} instead of {wanted[:2]}"
 
 
-MONEY = (*"$€£¥₹₩₽₺₴₦₱₫₪฿₡₸", "SGD", "KRW", "INR", "XOF", "ZMW", "BHD", "CLP", "kr", "Rs.", "zł")
+MONEY = (*"$€£¥₹₩₽₺₴₦₱₫₪฿₡₸", "SGD", "KRW", "INR", "XOF", "ZMW", "BHD", "CLP", "kr", "Rs.", "zł", "د.إ", "ر.س", "ريال")
 """Signs, codes and words of currencies."""
 
 FORMS = (
     "{1} {0:,.2f}", "{1}{0:.0f}", "{0:.0f} {1}", "-{1} {0:.0f}", "({1} {0:.2f})", "{1}-{0:.0f}", "{0:.1f} (+1)",
-    "[{0:.0f}]",
+    "[{0:.0f}]", "\u200e-{0:.0f}", "{0:.2f} {1}\u200f",
     "{0:.0f} ± 0.5", "{0:.0f} [a]", "{2:%d}. {3} {2:%Y}", "{2:%d} {4} {2:%Y}", "{3} {2:%d}th, {2:%Y}",
     "{2:%d} de {3} de {2:%Y}",
     "{2:%a, %d %b %Y} 00:00:00 +0000", "{4}. {2:%Y}", "{3} {2:%Y}", "{4}-{2:%y}", "~{0:.0f}", "{0:.0f} per 9",
