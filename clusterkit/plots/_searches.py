@@ -22,12 +22,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-__all__ = [
-    "number_curve",
-    "search_curve",
-]
-
-
 EstimatorT = TypeVar("EstimatorT", bound=Clusterer)
 
 LOGARITHMIC_FROM = 20.0

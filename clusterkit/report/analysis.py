@@ -34,17 +34,6 @@ from clusterkit.profiles.representing import coordinates
 from clusterkit.profiles.rows import MOST_ROWS, degrees_of_rows
 from clusterkit.tables import FittedPreparation, Preparation, Table, TableWarning
 
-__all__ = [
-    "FAR",
-    "RIVALS",
-    "Analysis",
-    "OddRow",
-    "analyse",
-    "odd_rows",
-    "recipe_of",
-]
-
-
 AT_LEAST = 3
 """Number of farthest rows that are listed even if none is an outlier."""
 

@@ -43,14 +43,6 @@ from clusterkit.tables.preparing.plans import NumberColumn
 from clusterkit.tables.reading.files import table_of_arrays
 from clusterkit.tables.reading.frames import is_frame
 
-__all__ = [
-    "make_report",
-    "need_libraries",
-    "page",
-    "pictures",
-]
-
-
 MOST_POINTS = 2000
 """Largest number of points of the map: more make the file large and hide each other."""
 

@@ -19,26 +19,6 @@ from clusterkit.tables.preparing.new_rows import matched
 from clusterkit.tables.preparing.plans import CategoryColumn, ColumnPlan
 from clusterkit.tables.reading.row_sample import equal_rows
 
-__all__ = [
-    "caveats",
-    "cell",
-    "certainty",
-    "decimal",
-    "is_single",
-    "main_sentences",
-    "of_feature",
-    "of_roles",
-    "one_cluster",
-    "own_number",
-    "percent",
-    "plain",
-    "quality_of_cells",
-    "score_of_number",
-    "sizes_of",
-    "tests_of_one_cluster",
-]
-
-
 CONTROL = re.compile(f"[{STEERING}\ufeff\ufffe\uffff]")
 """Characters that must not be shown, and those that have no place in a page."""
 

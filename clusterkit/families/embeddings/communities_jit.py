@@ -7,17 +7,6 @@ import numpy as np
 from clusterkit._jit import njit
 from clusterkit._typing import Array, Indices, Labels
 
-__all__ = [
-    "adjusted_rand",
-    "cut",
-    "joint_counts",
-    "majority",
-    "merge_all",
-    "move_all",
-    "spread_labels",
-    "sums_between",
-]
-
 GAIN = 1e-12
 """Smallest gain of a move, so that rounding moves nothing to and fro."""
 

@@ -29,18 +29,6 @@ from clusterkit.samples import Space
 from clusterkit.samples.features import NeighbourGraph
 from clusterkit.samples.transform import Transform
 
-__all__ = [
-    "Layer",
-    "Layers",
-    "NearestVotes",
-    "best_layer",
-    "distinct_layers",
-    "fill",
-    "layer_of",
-    "layers_of",
-    "shares_inside",
-]
-
 EQUAL = 1e-12
 """Squared distance from a training row, in units of that of the farthest neighbour that votes, up to which a row is
 equal to it: the rounding of a row that is scaled to length one."""

@@ -28,15 +28,6 @@ from clusterkit.samples.limits import Report, notify, reuse
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-__all__ = [
-    "Layout",
-    "LayoutRows",
-    "layouts",
-    "matrix_of",
-    "neighbour_graph",
-    "weights_of",
-]
-
 EQUAL_LENGTH = 1e-3
 """Difference from 1 up to which a row has length 1, in float32 too."""
 

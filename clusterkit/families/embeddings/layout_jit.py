@@ -7,8 +7,6 @@ import numpy as np
 from clusterkit._jit import njit
 from clusterkit._typing import Array, Indices
 
-__all__ = ["DIMENSIONS", "nearest_in_layout", "spread"]
-
 DIMENSIONS = 8
 """Number of coordinates of a layout. It is a constant of the compiled loops, which are unrolled for it; four and
 sixteen gave clusters that were no better."""

@@ -21,12 +21,6 @@ from clusterkit.samples.coding import Coded
 from clusterkit.samples.features import NeighbourGraph
 from clusterkit.samples.limits import Report, notify, reuse
 
-__all__ = [
-    "Paris",
-    "joined_by_distance",
-    "merge_tree",
-]
-
 BYTES_A_NEIGHBOUR = 48
 """Bytes that a row takes for each neighbour while its tree is made: lists of the nearest, and edges in both
 directions."""

@@ -4,11 +4,6 @@ from __future__ import annotations
 
 from clusterkit.contracts.providers import Recipe
 
-__all__ = [
-    "EMBEDDINGS",
-]
-
-
 EMBEDDINGS = Recipe(
     name="embeddings",
     title="Clusters of embeddings by shared neighbours: layouts, communities, their merge tree",

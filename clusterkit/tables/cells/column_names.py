@@ -9,10 +9,6 @@ from unicodedata import normalize
 
 from clusterkit.errors import TableError, first_names, shortened
 
-__all__ = [
-    "NAMES_SHOWN", "check_distinct", "no_such_column", "numbered", "place_of", "select", "shared_names", "unique",
-]  # fmt: skip
-
 NAMES_SHOWN = 12
 """Number of column names in an error message."""
 

@@ -13,8 +13,6 @@ from types import MappingProxyType
 from clusterkit.tables.cells.moments import Moments
 from clusterkit.tables.cells.parsing import CURRENCIES, SIGNS
 
-__all__ = ["BEHIND", "COUNTS", "NAMES", "OPEN", "magnitude", "rate", "with_letters"]
-
 COUNTS: Mapping[str, float] = MappingProxyType(
     {
         "": 1.0, "k": 1e3, "Tsd": 1e3, "thousand": 1e3, "M": 1e6, "Mio": 1e6, "mn": 1e6, "million": 1e6,

@@ -10,8 +10,6 @@ import numpy as np
 
 from clusterkit._typing import AnyArray
 
-__all__ = ["Moments", "Sizes"]
-
 MOST_VALUES = 2
 """Largest number of distinct values that are kept: whether a column has one, two or more of them decides how it is
 used."""

@@ -16,19 +16,6 @@ from clusterkit.tables.cells.parsing import day_of_digits
 from clusterkit.tables.cells.times import DURATION, clock_text, hours_of_digits, reader
 from clusterkit.tables.reading.frames import Column
 
-__all__ = [
-    "NATIVE",
-    "ORDERS",
-    "Reading",
-    "as_hours",
-    "as_levels",
-    "as_numbers",
-    "as_seconds",
-    "marks_of",
-    "seconds_of_text",
-    "settled",
-]
-
 NATIVE = "as they are"
 """The form of dates that came as dates."""
 

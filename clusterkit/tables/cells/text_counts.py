@@ -15,15 +15,6 @@ from clusterkit.tables.cells import parsing
 from clusterkit.tables.cells.moments import Moments
 from clusterkit.tables.preparing.plans import HOURS
 
-__all__ = [
-    "Marks",
-    "add",
-    "add_by_mark",
-    "marks_in",
-    "on_circles",
-]
-
-
 MOST_MARKS = 20
 """Different marks beside the numbers of a column up to which each is counted; more are words and no units."""
 

@@ -21,19 +21,6 @@ from numpy.typing import NDArray
 from clusterkit.tables.cells.moments import Moments
 from clusterkit.tables.cells.parsing import LONGEST
 
-__all__ = [
-    "CLOCKS",
-    "DURATION",
-    "TIME",
-    "ClockSums",
-    "clock_text",
-    "hours_of",
-    "hours_of_digits",
-    "seconds_of",
-    "spoken_hours",
-]
-
-
 WORDS_FOR_UNITS = """
 604800 w wk wks week weeks woche wochen
 86400 d day days tag tage tagen

@@ -20,8 +20,6 @@ from clusterkit.tables.reading.files import table_of_arrays
 from clusterkit.tables.reading.headers import tell_of_first_row, tell_of_repeats
 from clusterkit.tables.reading.table import Table
 
-__all__ = ["CHUNK_ROWS", "TEXT_ENDINGS", "TextReading", "lines_of", "table_chunks", "text_form"]
-
 CHUNK_ROWS = 2**16
 """Largest number of rows of a piece."""
 

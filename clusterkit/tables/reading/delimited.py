@@ -40,8 +40,6 @@ if TYPE_CHECKING:
     import pandas
     from numpy.typing import NDArray
 
-__all__ = ["Form", "NamedOnce", "form_of", "pandas_options", "read_delimited"]
-
 SAMPLE = 1000
 """Number of rows from which codes and the mark before decimals are detected."""
 

@@ -25,8 +25,6 @@ from clusterkit.tables.reading.unpacking import COMPRESSED, TEXT, without_compre
 if TYPE_CHECKING:
     from pyarrow.parquet import FileMetaData
 
-__all__ = ["known_endings", "read_table", "table_of_arrays"]
-
 SPREADSHEETS = frozenset({".xlsx", ".xlsm"})
 """Endings of spreadsheets."""
 

@@ -18,14 +18,6 @@ from clusterkit.samples import memory
 if TYPE_CHECKING:
     from openpyxl.worksheet._read_only import ReadOnlyWorksheet
 
-__all__ = [
-    "Grid",
-    "hidden_parts",
-    "merged_ranges",
-    "pieces",
-]
-
-
 PIECE = 2**20
 """Bytes of a sheet that are searched at a time."""
 

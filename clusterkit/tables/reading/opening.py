@@ -37,18 +37,6 @@ if TYPE_CHECKING:
     from clusterkit.tables.reading.chunks import TextReading
     from clusterkit.tables.reading.delimited import Form
 
-__all__ = [
-    "NpyRows",
-    "ParquetRows",
-    "RawRows",
-    "cached",
-    "is_text",
-    "open",
-    "require_space",
-    "spooled_text",
-]
-
-
 SHOWN = 6
 """Columns that a warning names."""
 

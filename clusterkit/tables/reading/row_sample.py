@@ -14,8 +14,6 @@ from clusterkit._typing import AnyArray
 from clusterkit.numerics.selection import mixed
 from clusterkit.tables.reading.frames import MICROSECONDS, NA, NONE, Column, as_level
 
-__all__ = ["RowSample", "equal_rows"]
-
 MOST_ROWS = 2000
 """Largest number of rows that are kept while a table is read: four times those of `clusterkit.tables.preparing.plans`,
 which are chosen among them when it is known which columns are used."""

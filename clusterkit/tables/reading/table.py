@@ -19,11 +19,6 @@ from clusterkit.tables.preparing.plans import ColumnPlan, NumberColumn
 from clusterkit.tables.preparing.sums import ColumnSums
 from clusterkit.tables.reading.frames import Column, HoldsFrame, columns_of
 
-__all__ = [
-    "Table",
-    "of_total_row",
-]
-
 
 @attrs.frozen(eq=False)
 class Table(HoldsFrame):

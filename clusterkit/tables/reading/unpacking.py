@@ -20,8 +20,6 @@ from typing import IO, BinaryIO, cast
 from clusterkit.errors import TableError, TableWarning, first_names
 from clusterkit.samples import memory
 
-__all__ = ["COMPRESSED", "TEXT", "check_archive", "check_size", "content_of", "decoded", "without_compression"]
-
 TEXT = frozenset({"", ".csv", ".tsv", ".tab", ".txt", ".dat", ".data"})
 """Endings of delimited text, for which no plugin is asked; each may be followed by one of `COMPRESSED`."""
 
