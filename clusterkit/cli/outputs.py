@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from clusterkit._typing import AnyArray, Array, Labels
+    from clusterkit.estimators.base import FittedAttributes
     from clusterkit.estimators.driven import Driven
     from clusterkit.estimators.pipeline import Pipeline
     from clusterkit.tables import Table
@@ -151,18 +152,19 @@ class BesideOptions(NamedTuple):
     """What is written beside labels: the values of the options that `beside_options` adds."""
 
     with_data: bool
+    names: bool
     certainty: bool
     escape_formulas: bool
 
     def used(self) -> dict[str, object]:
-        """The options that add columns."""
+        """The options that need all rows in memory."""
         return {"--with-data": self.with_data, "--certainty": self.certainty}
 
     def check(self, path: str | None) -> None:
         """Raise `BadInput` before the fit if the ending of the file is none of labels, or what writes it is missing."""
-        if self.escape_formulas and not self.with_data:
-            raise BadInput("--escape-formulas is about the cells that --with-data writes")
-        beside = next((name for name, value in self.used().items() if value), "")
+        if self.escape_formulas and not (self.with_data or self.names):
+            raise BadInput("--escape-formulas is about the texts that --with-data and --names write")
+        beside = next((name for name, value in {**self.used(), "--names": self.names}.items() if value), "")
         if path is None and beside:
             raise BadInput(f"{beside} needs -o FILE, or -o - for standard output")
         if path is None or path == STDOUT:
@@ -176,15 +178,22 @@ class BesideOptions(NamedTuple):
         elif text_table(path) is None:
             raise BadInput(f"{path}: labels can be .csv, .tsv, .txt (each also .gz), .parquet, .xlsx or .npy")
 
-    def write(self, path: str, labels: Labels, table: Table | None, model: object, rows: object) -> None:
-        """Write labels to a file, as `write` does, of a table; and of the rows of a model how certain they are."""
-        degrees: dict[str, Array] = {}
+    def write(self, path: str, labels: Labels, table: Table | None, model: FittedAttributes, rows: object) -> None:
+        """Write labels to a file, as `write` does, of a table; and what the model says of its rows."""
+        more: dict[str, AnyArray] = {}
+        if self.names:
+            import numpy as np
+
+            names = {**model.names_, -1: "noise"}
+            if self.escape_formulas:
+                names = dict(zip(names, without_formulas(names.values()), strict=True))
+            more["name"] = np.array([names[label] for label in labels.tolist()], dtype=object)
         if self.certainty:
             from clusterkit.profiles.rows import certainties
 
             both = zip(("certainty", "distance"), certainties(model, rows, labels), strict=True)
-            degrees = {name: values.round(DECIMALS) for name, values in both}
-        write(path, labels, table if self.with_data else None, degrees, escape_formulas=self.escape_formulas)
+            more |= {name: values.round(DECIMALS) for name, values in both}
+        write(path, labels, table if self.with_data else None, more, escape_formulas=self.escape_formulas)
 
 
 def beside_options(command: Callable[..., None]) -> Callable[..., None]:
@@ -193,8 +202,8 @@ def beside_options(command: Callable[..., None]) -> Callable[..., None]:
         click.option(
             "--escape-formulas",
             is_flag=True,
-            help="With --with-data: an apostrophe before cells that begin with = + - @ and are no numbers, which "
-            "spreadsheets would run as formulas.",
+            help="With --with-data or --names: an apostrophe before texts that begin with = + - @ and are no numbers, "
+            "which spreadsheets would run as formulas.",
         ),
         click.option(
             "--certainty",
@@ -202,6 +211,7 @@ def beside_options(command: Callable[..., None]) -> Callable[..., None]:
             help="Write two more columns after the labels: how certain the cluster of a row is, from 0 to 1, and its "
             "distance from the rows around it, of which 2.5 and more is an outlier.",
         ),
+        click.option("--names", is_flag=True, help="Write the names of the clusters after the labels."),
         click.option("--with-data", is_flag=True, help="Write the data too, before the labels."),
     )
     return data.grouped(command, "beside", BesideOptions, choices)
@@ -215,7 +225,7 @@ def write(
     path: str,
     labels: Labels,
     table: Table | None = None,
-    degrees: Mapping[str, Array] = MappingProxyType({}),
+    more: Mapping[str, AnyArray] = MappingProxyType({}),
     *,
     escape_formulas: bool = False,
 ) -> None:
@@ -230,21 +240,23 @@ def write(
         Labels; as text they are written piece by piece, and may be a file.
     table : Table, optional
         Table whose cells are written before the labels.
-    degrees : mapping of str to ndarray, optional
-        Columns that are written after the labels.
+    more : mapping of str to ndarray, optional
+        Columns of numbers or texts that are written after the labels.
     escape_formulas : bool, default False
         Whether cells of text that a spreadsheet would run as formulas get an apostrophe.
     """
     ending = Path(path).suffix.lower()
     columns: dict[str, Any] = {}
-    for name, values in {"label": labels, **degrees}.items():
+    for name, values in {"label": labels, **more}.items():
         while table is not None and name in table.names:  # the data may be the output of this command
             name += "_"
         columns[name] = values
     if ending in data.WRITERS:
         from clusterkit.tables import Column
 
-        typed = [Column(name, "number", values) for name, values in columns.items()]
+        typed = [
+            Column(name, "text" if values.dtype == object else "number", values) for name, values in columns.items()
+        ]
         with replacing(path) as part:
             data.WRITERS[ending](part, [*(() if table is None else table.columns()), *typed])
     elif ending == ".npy":
@@ -258,7 +270,7 @@ def write(
         rows: Iterator[Sequence[object]] = zip(*map(_cells, columns.values()), strict=True)
         if table is not None:
             names = [*shown(table.names), *names]
-            rows = ((*shown(cells), *more) for cells, more in zip(table.cells(), rows, strict=True))
+            rows = ((*shown(cells), *beside) for cells, beside in zip(table.cells(), rows, strict=True))
         write_table(path, chain([names], rows))
 
 

@@ -46,6 +46,14 @@ def clusterkit_engines() -> dict[str, str]:
 
 
 @hookimpl
+def clusterkit_namers() -> dict[str, str]:
+    """What names clusters."""
+    return {
+        "rules": "clusterkit.profiles.profiling:profiles_of_fit",
+    }
+
+
+@hookimpl
 def clusterkit_savables() -> dict[str, str]:
     """Classes other than stages that a saved model may contain, by their names in the file."""
     return {

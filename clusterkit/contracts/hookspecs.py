@@ -125,6 +125,11 @@ def clusterkit_engines() -> dict[str, str]:  # type: ignore[empty-body]
 
 
 @hookspec
+def clusterkit_namers() -> dict[str, str]:  # type: ignore[empty-body]
+    """Functions from a fitted model to descriptions of its clusters, each with `label` and `name`; "rules" is used."""
+
+
+@hookspec
 def clusterkit_savables() -> dict[str, str]:  # type: ignore[empty-body]
     """Frozen classes that may stand in a saved model, by the name that the file gives them."""
 
@@ -147,6 +152,7 @@ HOOKS: Mapping[str, str] = {
     "command": "clusterkit_commands",
     "reader": "clusterkit_readers",
     "engine": "clusterkit_engines",
+    "namer": "clusterkit_namers",
     "savable": "clusterkit_savables",
 }
 """Hook that provides each kind of thing with a name."""

@@ -21,9 +21,10 @@ from clusterkit.contracts.arguments import SamplesLike
 from clusterkit.contracts.driver import FitResult
 from clusterkit.contracts.labelings import NOISE, ClusterLayer, by_appearance, cluster_sizes
 from clusterkit.contracts.outcomes import Domain, Embedding, Outcome, Scores, Tree
+from clusterkit.contracts.registry import registry
 from clusterkit.drivers import compose
 from clusterkit.drivers.compose import Tuning
-from clusterkit.errors import ClusterkitWarning, InvalidParameter, UnknownName, nearest_names
+from clusterkit.errors import ClusterkitWarning, InvalidParameter, UnknownName, first_names, nearest_names
 from clusterkit.estimators import same_place
 from clusterkit.estimators.outputs import Outputs
 from clusterkit.estimators.same_place import beside_labels
@@ -149,6 +150,9 @@ def _inertia(estimator: FittedAttributes) -> float | None:
 REPORT = ("candidates", "confidence", "perhaps_one_cluster", "second_n_clusters")
 """Entries of the report on a chosen number of clusters, each an attribute with an underscore after the name."""
 
+MOST_LABELS = 20
+"""Labels of clusters in a message."""
+
 MOST_LAYERS = 10
 """Largest number of layers of a spanning tree, those of the largest persistence: each has a label for every sample."""
 
@@ -237,6 +241,9 @@ class FittedAttributes(Outputs):
         k = self.labels_.max() + 1
         if any("roles" in facts for facts in self.resolved_.values()):
             dict(self.column_roles_)
+        names = vars(self).get("_names", {})
+        if names.keys() - cluster_sizes(self.labels_) or not all(isinstance(name, str) for name in names.values()):
+            raise ValueError("the names are not those of the clusters")
         row = self._zero_row()
         if self.predictor_ is not None:
             # before memory is taken for the scores of a row in each of them
@@ -318,6 +325,80 @@ class FittedAttributes(Outputs):
             return {**dict(zip(preparation.features, roles.values(), strict=True)), **left_out}
         return {**roles, **left_out}
 
+    def _described(self) -> tuple[Any, ...]:
+        """What the columns say of each cluster, with a name from it."""
+        if not hasattr(self, "labels_"):
+            raise NotFittedError(f"the clusters of this {type(self).__name__} have no names yet; call its fit first")
+        describe: Any = registry.get("namer", "rules")
+        clusters: tuple[Any, ...] = describe(self)
+        return clusters
+
+    @property
+    def names_(self) -> dict[int, str]:
+        """A name for each cluster by its label: as `rename` has it, or else proposed by the columns that tell it apart.
+
+        Names are proposed from the rows that the fit stores, as `clusterkit.profile` names clusters; a fit without
+        them, or without columns, has "cluster 0" and so on.
+
+        Raises
+        ------
+        NotFittedError
+            Before a fit.
+        """
+        proposed = {one.label: one.name for one in self._described()}
+        numbers = {label: f"cluster {label}" for label in cluster_sizes(np.asarray(to_host(self.labels_)))}
+        return numbers | proposed | vars(self).get("_names", {})
+
+    def rename(self, names: Mapping[int, str] | Callable[..., str]) -> Self:
+        """Name clusters; files of the model, profiles, reports, pictures, `clusterkit.assign` and `explain` use it.
+
+        Parameters
+        ----------
+        names : mapping of int to str, or callable
+            New names by the labels of the clusters, the others keep theirs; or a function from the
+            `clusterkit.ClusterProfile` of each cluster to its name. The next fit forgets them.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        InvalidParameter
+            If there is no such cluster, a name is no text, or two clusters would have one name.
+        NotFittedError
+            Before a fit.
+
+        Examples
+        --------
+        >>> import clusterkit
+        >>> ages = [[20], [22], [23], [70], [71], [74]]
+        >>> model = clusterkit.recipe("kmeans", n_clusters=2, random_state=0).fit(ages)
+        >>> sorted(model.names_.values()), model.rename({model.labels_[0]: "young"}).names_[model.labels_[0]]
+        (['high x0', 'low x0'], 'young')
+        """
+        before = self.names_
+        if callable(names):
+            names = {one.label: names(one) for one in self._described()}
+        if not isinstance(names, Mapping):
+            raise InvalidParameter(
+                "rename: needs names of clusters by their labels, such as {0: 'young'}, or a function from the profile "
+                f"of a cluster to its name; got {names!r:.80}"
+            )
+        renamed = dict(vars(self).get("_names", {}))
+        for label, name in names.items():
+            if label not in before:
+                there = first_names(list(map(str, before)), MOST_LABELS)
+                raise InvalidParameter(f"rename: there is no cluster {label!r:.80}; there are {there or 'none'}")
+            if not isinstance(name, str) or not name.strip():
+                raise InvalidParameter(f"rename: the name of cluster {label} must be a text, got {name!r:.80}")
+            before[label] = renamed[int(label)] = name
+        for label, name in before.items():
+            if twin := [one for one in before if one < label and before[one] == name]:
+                raise InvalidParameter(f"rename: clusters {twin[0]} and {label} would both be called {name!r:.80}")
+        self._names = renamed
+        return self
+
     @property
     def n_clusters_(self) -> int:
         """Number of clusters that have a sample; noise is none."""
@@ -367,6 +448,7 @@ class FittedAttributes(Outputs):
             warnings.warn(fit.missing_clusters, ClusterkitWarning, stacklevel=_level_of_caller())
         for name, values in (
             ("preparation_", None),
+            ("_names", None),
             ("cluster_centers_", None),
             ("memberships_", fit.memberships),
             ("outlier_scores_", fit.outlier_scores),

@@ -24,7 +24,7 @@ LONGEST = 400
 FITTED = re.compile(r"[A-Za-z]\w*_")
 """Names of the attributes that a fit sets, as in scikit-learn."""
 
-PRIVATE = frozenset({"_recipe", "_takes_sparse_rows", "_modules"})
+PRIVATE = frozenset({"_names", "_recipe", "_takes_sparse_rows", "_modules"})
 """Attributes with other names that a fitted estimator may have."""
 
 

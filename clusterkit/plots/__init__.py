@@ -2,7 +2,7 @@
 
 Every function takes matplotlib axes or makes some, draws on them, and returns them.
 
-- ``_clusters.py``: samples, sizes, silhouettes, and an embedding in the plane;
+- ``_clusters.py``: samples, sizes and silhouettes;
 - ``_domains.py``: the border of a domain;
 - ``_searches.py``: scores of searches, and of numbers of clusters;
 - ``_tables.py``: heat maps of profiles, roles of columns, rank diagrams, consensus matrices;
@@ -10,7 +10,7 @@ Every function takes matplotlib axes or makes some, draws on them, and returns t
 
 >>> from clusterkit import plots
 >>> plots.__all__[:4]
-['clusters', 'consensus_matrix', 'contours', 'embedding']
+['clusters', 'consensus_matrix', 'contours', 'number_curve']
 """
 
 from __future__ import annotations
@@ -25,7 +25,6 @@ _HOME = {
     "contours": "clusterkit.plots._domains",
     "number_curve": "clusterkit.plots._searches",
     "profile": "clusterkit.plots._tables",
-    "embedding": "clusterkit.plots._clusters",
     "roles": "clusterkit.plots._tables",
     "search_curve": "clusterkit.plots._searches",
     "silhouette": "clusterkit.plots._clusters",
@@ -36,7 +35,6 @@ __all__ = [
     "clusters",
     "consensus_matrix",
     "contours",
-    "embedding",
     "number_curve",
     "profile",
     "roles",
@@ -46,7 +44,7 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from clusterkit.plots._clusters import clusters, embedding, silhouette, sizes
+    from clusterkit.plots._clusters import clusters, silhouette, sizes
     from clusterkit.plots._domains import contours
     from clusterkit.plots._searches import number_curve, search_curve
     from clusterkit.plots._tables import consensus_matrix, profile, roles

@@ -129,7 +129,7 @@ def contours(
     marks = _draw_domain(ax, fitted.domain, projection, places, fill, grid)
     if support_vectors is not None:
         marks += _draw_supports(ax, projection, support_vectors, len(places))
-    points = draw_points(ax, places, fitted.labels, LEGEND_ENTRIES - len(marks))
+    points = draw_points(ax, places, fitted.labels, LEGEND_ENTRIES - len(marks), model)
     note = projection.note and f"{projection.note}; no border"
     title = [of_clusters(fitted.labels), fitted.supports_title(), note]
     frame(ax, "\n".join(line for line in title if line), projection.names)

@@ -17,7 +17,7 @@ from clusterkit._typing import Array, ArrayLike, Indices, Labels
 from clusterkit.contracts.arguments import Clusterer
 from clusterkit.contracts.params import check_count
 from clusterkit.errors import InvalidData, InvalidParameter, counted
-from clusterkit.plots.figure import COLORS, FAINT, INK, axes_for, check_axes, frame
+from clusterkit.plots.figure import COLORS, FAINT, INK, axes_for, check_axes, drawable, frame
 from clusterkit.profiles import Profile
 from clusterkit.profiles.measures import is_model, labels_of
 from clusterkit.profiles.profiling import heat_cells
@@ -35,9 +35,6 @@ __all__ = [
 
 STRONGEST = 2.0
 """Difference in standard deviations at which the colour is full: stronger ones are rare and equally clear."""
-
-SHORT = 32
-"""Largest number of characters of a name; the rest is cut off."""
 
 
 def profile(clusters: Profile, ax: Axes | None = None, *, max_features: int = 20) -> Axes:
@@ -90,7 +87,7 @@ def profile(clusters: Profile, ax: Axes | None = None, *, max_features: int = 20
                 ax.annotate(f"{value:+.1f}", (column + 0.5, row + 0.5), ha="center", va="center", fontsize=8, color=ink)
     frame(ax, "Difference from the other rows, in standard deviations", ("cluster", ""))
     ax.set_xticks(np.arange(len(shown)) + 0.5, [str(cluster.label) for cluster in shown])
-    ax.set_yticks(np.arange(len(names)) + 0.5, [_short(name) for name in names], color=INK, parse_math=False)
+    ax.set_yticks(np.arange(len(names)) + 0.5, [drawable(name) for name in names], color=INK, parse_math=False)
     ax.invert_yaxis()
     ax.tick_params(length=0)
     bar = ax.figure.colorbar(drawn, ax=ax, shrink=0.7, aspect=18, extend="both")
@@ -159,7 +156,7 @@ def roles(clusters: Profile, ax: Axes | None = None, *, max_columns: int = 20) -
                 text = f"{gain:.2f}" if gain >= LIKELY else "shifts the numbers" if role == "covariate" else "nothing"
                 ax.annotate(text, (gain, place), (4, 0), textcoords="offset points", va="center", fontsize=8, color=INK)
     frame(ax, "What each column says of the clusters by itself", ("gain of its log-likelihood, a row", ""))
-    ax.set_yticks(np.arange(len(names)), [_short(name) for name in names], color=INK, parse_math=False)
+    ax.set_yticks(np.arange(len(names)), [drawable(name) for name in names], color=INK, parse_math=False)
     ax.invert_yaxis()
     ax.tick_params(axis="y", length=0)
     ax.set_xlim(0.0, 1.15 * max(ax.get_xlim()[1], LIKELY))
@@ -174,12 +171,6 @@ def roles_drawn(clusters: Profile, most: int) -> list[str]:
     if len(names) > most:
         names.sort(key=lambda name: clusters.roles[name] != "covariate")
     return sorted(names[:most], key=lambda name: -max(clusters.gains.get(name, 0.0), 0.0))
-
-
-def _short(name: str) -> str:
-    """A name that can be drawn."""
-    shown = "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in name)
-    return shown if len(shown) <= SHORT else shown[: SHORT - 1] + "…"
 
 
 MOST_ROWS = 500

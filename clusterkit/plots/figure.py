@@ -16,6 +16,7 @@ from clusterkit._typing import Array, Indices, Labels, Mask
 from clusterkit.contracts.outcomes import Domain, KernelDomain, SupportCounts
 from clusterkit.errors import IncompatibleStages, InvalidData, InvalidParameter, counted, need
 from clusterkit.profiles.measures import is_model, labels_of, not_fitted
+from clusterkit.profiles.naming import called, names_of_fit
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -37,6 +38,7 @@ __all__ = [
     "check_axes",
     "counted",
     "draw_points",
+    "drawable",
     "finish",
     "fit_height",
     "frame",
@@ -48,6 +50,7 @@ __all__ = [
     "rows_of",
     "spreads_of",
     "styles_of",
+    "title_of",
 ]
 
 
@@ -65,6 +68,9 @@ SPINES = "#cccccc"
 """Colour of the lines around the data."""
 TITLE = 10.5
 """Size of the letters of a title in points."""
+
+SHORT = 32
+"""Largest number of characters of a name; the rest is cut off."""
 
 LEGEND_ENTRIES = 10
 """Largest number of lines of a legend: more would be higher than the axes."""
@@ -126,7 +132,9 @@ def raster(n: int) -> bool:
     return n > RASTER_FROM
 
 
-def draw_points(ax: Axes, places: Array, labels: Labels, room: int = LEGEND_ENTRIES) -> list[Artist]:
+def draw_points(
+    ax: Axes, places: Array, labels: Labels, room: int = LEGEND_ENTRIES, model: object = None
+) -> list[Artist]:
     """Scatter clusters and noise, and return at most `room` handles for the legend.
 
     There is one collection for each style in use, labelled with its cluster, and one for noise. If there are more
@@ -138,6 +146,8 @@ def draw_points(ax: Axes, places: Array, labels: Labels, room: int = LEGEND_ENTR
     places : ndarray of shape (n, 2)
     labels : ndarray of shape (n,)
     room : int
+    model : object, optional
+        What has the names of the clusters.
 
     Returns
     -------
@@ -164,7 +174,7 @@ def draw_points(ax: Axes, places: Array, labels: Labels, room: int = LEGEND_ENTR
         x, y = places[rows].T
         drawn[int(index)] = ax.scatter(
             x, y, s=size, color=color, marker=marker, edgecolor="white", linewidth=0.0 if many else 0.4,
-            zorder=3, label=f"cluster {first}: {int(np.sum(labels == first)):,}", rasterized=many,
+            zorder=3, label=f"{title_of(model, first)}: {int(np.sum(labels == first)):,}", rasterized=many,
         )  # fmt: skip
     if len(names) <= room:
         return [*drawn.values(), *handles]
@@ -172,12 +182,23 @@ def draw_points(ax: Axes, places: Array, labels: Labels, room: int = LEGEND_ENTR
     named: list[Any] = []
     for place in largest:
         color, marker = STYLES[style[np.argmax(labels == names[place])]]
-        text = f"cluster {names[place]}: {counts[place]:,}"
+        text = f"{title_of(model, names[place])}: {counts[place]:,}"
         named.append(Line2D([], [], linestyle="", marker=marker, color=color, markersize=5, label=text))
     others = len(names) - len(largest)
     rest = Line2D([], [], linestyle="", label=f"and {counted(others, 'more cluster')}")
     _draw_numbers(ax, places, labels, names[np.argsort(-counts, kind="stable")][:MOST_NUMBERS])
     return [*named, rest, *handles]
+
+
+def title_of(model: object, label: int) -> str:
+    """What a cluster is called in a picture: by `rename` of the model, or by its number."""
+    return drawable(called(label, names_of_fit(model)))
+
+
+def drawable(name: str) -> str:
+    """A name that can be drawn."""
+    shown = "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in name)
+    return shown if len(shown) <= SHORT else shown[: SHORT - 1] + "…"
 
 
 def _draw_numbers(ax: Any, places: Array, labels: Labels, which: Labels) -> None:

@@ -12,7 +12,7 @@ from clusterkit._typing import Array, Indices, Labels
 from clusterkit.contracts.labelings import NOISE
 from clusterkit.errors import InvalidData, InvalidParameter, counted
 from clusterkit.profiles.measures import labels_of
-from clusterkit.profiles.naming import ByLabel, with_name
+from clusterkit.profiles.naming import ByLabel, called, naming_of_fit, with_name
 
 WORDS_IN_A_NAME = 3
 """Words of the name of a topic that no function names."""
@@ -84,7 +84,7 @@ def topics_of(
     counts, terms = _counts(texts, names)
     labels = np.maximum(labels_of(model, counts.shape[0], "profile", "texts"), NOISE)
     layers = getattr(model, "__dict__", {}).get("layers_") or ()
-    of_labels = _topics(labels, counts, terms, max_features, n_rows, naming)
+    of_labels = _topics(labels, counts, terms, max_features, n_rows, naming or naming_of_fit(model))
     of_layers = tuple(_topics(layer.labels, counts, terms, max_features, n_rows, naming) for layer in layers)
     return DocumentProfile(of_labels, of_layers, len(labels), int((labels == NOISE).sum()))
 
@@ -150,7 +150,7 @@ def _topics(
         weights = by_cluster.data[entries] / max(totals[label], 1e-300) * rarity[columns]
         heaviest = np.lexsort((columns, -weights))[:most]
         words = tuple((str(terms[columns[i]]), float(weights[i])) for i in heaviest if weights[i] > 0)
-        name = ", ".join(word for word, _ in words[:WORDS_IN_A_NAME]) or f"cluster {label}"
+        name = ", ".join(word for word, _ in words[:WORDS_IN_A_NAME]) or called(label, {})
         rows = _nearest_rows(np.flatnonzero(labels == label), counts, columns, weights, lengths, n_rows)
         topic = Topic(label, int(sizes[label]), float(sizes[label] / len(labels)), name, words, rows)
         topics.append(with_name(topic, naming))

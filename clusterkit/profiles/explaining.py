@@ -25,6 +25,7 @@ from clusterkit.estimators.base import FittedAttributes
 from clusterkit.estimators.preparing import of_records
 from clusterkit.numerics.threads import ignoring
 from clusterkit.profiles.measures import draw, not_fitted
+from clusterkit.profiles.naming import called, names_of_fit
 from clusterkit.profiles.raw_table import RawColumn, as_frame, columns_of_samples, in_unit, times
 from clusterkit.profiles.representing import points_of
 from clusterkit.profiles.rows import NEIGHBOURS, memberships_of
@@ -89,6 +90,8 @@ class Explanation:
     rest : float
         What is of the clusters and of no column, such as their sizes: with the contributions it adds up to the
         difference of the scores of the two clusters.
+    names : pair of str
+        What the two clusters are called.
     """
 
     row: int
@@ -98,21 +101,22 @@ class Explanation:
     how: str
     columns: tuple[ColumnEvidence, ...]
     rest: float
+    names: tuple[str, str]
 
     @property
     def sentence(self) -> str:
         """The explanation in words, without the number of the row."""
         if not self.columns:
-            return f"{_called(self.label)}, the only one."
+            return f"{self.names[0]}, the only one."
         sure = "" if math.isnan(self.certainty) else f", certainty {percent(self.certainty)}"
         least = LEAST * sum(abs(one.contribution) for one in self.columns)
         telling = [one for one in self.columns[:SHOWN] if abs(one.contribution) >= least > 0]
         favourable = "; ".join(one.text for one in telling if one.contribution > 0) or "no single column decides"
         against = "; ".join(one.text for one in telling if one.contribution < 0)
-        next_one = _called(self.other)
+        name, next_one = self.names
         but = f". But for {next_one} speaks that {against}" if against else ""
         how = " (by removal of columns)" * (self.how != "exact")
-        return f"{_called(self.label)}, next {next_one}{sure}: {favourable}{but}{how}."
+        return f"{name}, next {next_one}{sure}: {favourable}{but}{how}."
 
     def __str__(self) -> str:
         return f"row {self.row}: {self.sentence}"
@@ -145,10 +149,6 @@ class Explanations:
             for evidence in one.columns
         ]
         return as_frame({name: [line[name] for line in lines] for name in (lines or [{}])[0]}, library)
-
-
-def _called(label: int) -> str:
-    return "noise" if label < 0 else f"cluster {label}"
 
 
 def explain(model: FittedAttributes, rows: object, *, random_state: int = 0) -> Explanations:
@@ -196,7 +196,7 @@ def explain(model: FittedAttributes, rows: object, *, random_state: int = 0) -> 
     any_model: Any = model
     samples: Array = any_model._rows_of(rows)
     fitted, groups = FittedRows.of(model), _groups(model, samples.shape[1])
-    several = len(np.unique(np.asarray(model.labels_))) > 1
+    several, names = len(np.unique(np.asarray(model.labels_))) > 1, names_of_fit(model)
     with ignoring(Warning):  # reading the rows has warned
         predict = model.predictor_ or (None if fitted is None else fitted.nearest)
         extend = getattr(model.predictor_ if model.outcome_ is None else model.outcome_, "extend", None)
@@ -234,12 +234,13 @@ def explain(model: FittedAttributes, rows: object, *, random_state: int = 0) -> 
             evidence = []
             for j in np.argsort(-np.abs(values), kind="stable").tolist() if several else []:
                 parts = [
-                    (name, fitted.columns[j].values[fitted.labels == name])
-                    for name in (label, other)
-                    if fitted is not None
+                    (called(its, names), fitted.columns[j].values[fitted.labels == its])
+                    for its in (label, other)
+                    if fitted is not None and its >= 0
                 ]
                 evidence.append(_evidence(model, cells[j], i, float(values[j]), parts))
-            explained.append(Explanation(i, label, other, float(certainty[i]), how, tuple(evidence), rest))
+            both = called(label, names), called(other, names)
+            explained.append(Explanation(i, label, other, float(certainty[i]), how, tuple(evidence), rest, both))
     return Explanations(tuple(explained))
 
 
@@ -350,7 +351,7 @@ def _cells(model: FittedAttributes, rows: object, samples: Array) -> list[RawCol
 
 
 def _evidence(
-    model: FittedAttributes, column: RawColumn, row: int, contribution: float, parts: Sequence[tuple[int, Array]]
+    model: FittedAttributes, column: RawColumn, row: int, contribution: float, parts: Sequence[tuple[str, Array]]
 ) -> ColumnEvidence:
     """A column of a row, compared with its values in the cluster of the row and in the other one."""
     plans = model.preparation_.plans if "preparation_" in vars(model) else ()
@@ -370,18 +371,16 @@ def _evidence(
     gaps = [values < 0 if is_level else np.isnan(values) for _, values in parts]
     counts = not (is_gap and has_gaps) or any(one.any() for one in gaps)
     words = list[str]()
-    for label, values in parts:
-        if label < 0 or not counts:
-            continue
+    for name, values in parts if counts else ():
         if is_level or is_gap:
             alike = values == value if is_level else np.isnan(values)
-            words.append(f"{percent(float(alike.mean()))} of {_called(label)}")
+            words.append(f"{percent(float(alike.mean()))} of {name}")
             continue
         mean, spread = float(np.nanmean(values)), float(np.nanstd(values))
         side = "above" if value > mean else "below"
         if spread > 1e-12 * abs(mean):
             side = f"{times(abs(value - mean) / spread)} sd {side}"
-        words += [f"{side} {_called(label)} ({written(mean)})"] * (mean == mean)
+        words += [f"{side} {name} ({written(mean)})"] * (mean == mean)
     begin, joint = (" is ", ", as in ") if is_level or is_gap else (" ", " is ")
     text = joint.join(filter(None, [shortened(column.name) + begin + shown, " and ".join(words)]))
     return ColumnEvidence(column.name, shown, contribution, text)

@@ -32,8 +32,11 @@ __all__ = [
     "Rule",
     "beyond_chance",
     "by_chance",
+    "called",
     "in_words",
     "name_of",
+    "names_of_fit",
+    "naming_of_fit",
     "position_of",
     "rule_for",
     "short_between",
@@ -182,6 +185,23 @@ class ByLabel(Generic[Described]):
             if one.label == label:
                 return one
         raise KeyError(f"no cluster {label}; there are {', '.join(str(one.label) for one in self.clusters) or 'none'}")
+
+
+def names_of_fit(model: object) -> Mapping[int, str]:
+    """The names that the method `rename` of a model gave to its clusters; none where it was not called."""
+    names: Mapping[int, str] = vars(model).get("_names") or {} if hasattr(model, "__dict__") else {}
+    return names
+
+
+def called(label: int, names: Mapping[int, str]) -> str:
+    """What a cluster is called in sentences and pictures: its name from `names_of_fit`, or its number."""
+    return "noise" if label < 0 else names.get(label) or f"cluster {label}"
+
+
+def naming_of_fit(model: object) -> Callable[..., str] | None:
+    """The function that gives clusters the names of `names_of_fit`; None where there are none."""
+    names = names_of_fit(model)
+    return (lambda cluster: names.get(cluster.label, cluster.name)) if names else None
 
 
 def with_name(cluster: Described, naming: Callable[[Described], str] | None) -> Described:

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, final, overload
 
 import attrs
 import numpy as np
 
-from clusterkit._typing import Array, Labels, Mask, RandomState
+from clusterkit._typing import Array, Labels, Mask, RandomState, Rng
 from clusterkit.contracts.arguments import Clusterer
 from clusterkit.contracts.labelings import NOISE
 from clusterkit.contracts.params import check_count
 from clusterkit.contracts.seeds import Seeds
 from clusterkit.errors import InvalidParameter, counted, first_names
+from clusterkit.estimators.base import FittedAttributes
+from clusterkit.numerics.threads import ignoring
 from clusterkit.profiles.documents import DocumentProfile, Naming, topics_of
 from clusterkit.profiles.effects import Effects, effects
+from clusterkit.profiles.explaining import FittedRows
 from clusterkit.profiles.measures import (
     GroupedSample,
     Measure,
@@ -33,12 +37,14 @@ from clusterkit.profiles.naming import (
     by_chance,
     in_words,
     name_of,
+    naming_of_fit,
     position_of,
     rule_for,
     strength_of,
     with_name,
 )
-from clusterkit.profiles.raw_table import Kind, RawTable, as_frame
+from clusterkit.profiles.raw_table import Kind, RawColumn, RawTable, as_frame
+from clusterkit.samples.array_libraries import to_host
 
 MOST_CELLS = 20_000_000
 """Largest number of cells (rows times columns) that are read: 160 MB. Of 5,000 columns 4,000 rows."""
@@ -340,23 +346,37 @@ def profile(
     seeds = Seeds.of(random_state)
     most = min(max_rows, max(MOST_CELLS // max(len(table.names), 1), 1))
     sample = draw(labels, most, seeds.stream("rows"))
-    measures, left_out = measures_of(table.columns(sample.rows))
-    values = np.column_stack([measure.values for measure in measures]) if measures else np.empty((len(sample.rows), 0))
-    found_effects = effects(values, sample, n_bootstraps, seeds.stream("bootstrap"))
-    clusters = tuple(
-        _cluster(j, measures, found_effects, sample, table.n, max_features)
-        for j, label in enumerate(sample.names.tolist())
-        if label != NOISE
-    )
+    columns = table.columns(sample.rows)
+    clusters, left_out = _clusters(columns, sample, table.n, n_bootstraps, seeds.stream("bootstrap"), max_features)
     evidence = evidence_of_table(table, labels, seeds.stream("roles"))
     roles, gains = ({}, {}) if evidence is None else (evidence.roles, evidence.gains)
     roles = {**roles, **dict.fromkeys(left_out, "left out")} if roles else {}
     known = _roles_of_fit(model)
     if roles and set(table.names) <= set(known):
         roles = known
-    clusters = tuple(with_name(cluster, naming) for cluster in clusters)
+    naming = naming or naming_of_fit(model)
+    clusters = [with_name(cluster, naming) for cluster in clusters]
     n_noise = int((labels == NOISE).sum())
-    return Profile(clusters, table.n, n_noise, len(sample.rows), left_out, roles, gains)
+    return Profile(tuple(clusters), table.n, n_noise, len(sample.rows), left_out, roles, gains)
+
+
+def profiles_of_fit(model: FittedAttributes) -> Sequence[ClusterProfile]:
+    """Profiles of the clusters of a model by the rows that it stores, without intervals; no name is there twice.
+
+    None where it stores no rows, or their columns say nothing of clusters.
+    """
+    labels = np.asarray(to_host(model.labels_))
+    with ignoring(Warning):
+        fitted = FittedRows.of(model)
+    if fitted is None or len(np.unique(labels)) < 2:
+        return ()
+    rng = np.random.default_rng(0)
+    sample = draw(fitted.labels, MOST_CELLS // max(len(fitted.columns), 1), rng)
+    sample = attrs.evolve(sample, sizes=np.array([(labels == label).sum() for label in sample.names]))
+    columns = [attrs.evolve(column, values=column.values[sample.rows]) for column in fitted.columns]
+    clusters, _ = _clusters(columns, sample, len(labels), 1, rng)
+    count = Counter(cluster.name for cluster in clusters)
+    return [one if count[one.name] == 1 else attrs.evolve(one, name=f"{one.name} ({one.label})") for one in clusters]
 
 
 def _roles_of_fit(model: object) -> dict[str, str]:
@@ -365,6 +385,20 @@ def _roles_of_fit(model: object) -> dict[str, str]:
         return dict(getattr(model, "column_roles_", {}))
     except AttributeError:
         return {}
+
+
+def _clusters(
+    columns: list[RawColumn], sample: GroupedSample, n: int, n_bootstraps: int, rng: Rng, max_features: int = 50
+) -> tuple[Sequence[ClusterProfile], Mapping[str, str]]:
+    """The profiles of the clusters of a sample by its columns, and the columns that are left out with the reason."""
+    measures, left_out = measures_of(columns)
+    values = np.column_stack([measure.values for measure in measures]) if measures else np.empty((len(sample.rows), 0))
+    table = effects(values, sample, n_bootstraps, rng)
+    return [
+        _cluster(j, measures, table, sample, n, max_features)
+        for j, label in enumerate(sample.names.tolist())
+        if label != NOISE
+    ], left_out
 
 
 def _cluster(

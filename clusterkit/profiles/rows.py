@@ -19,6 +19,7 @@ from clusterkit.contracts.seeds import Seeds
 from clusterkit.errors import InvalidData, InvalidParameter
 from clusterkit.numerics.selection import sample_rows
 from clusterkit.profiles.measures import is_model, labels_of, not_fitted
+from clusterkit.profiles.naming import called, names_of_fit
 from clusterkit.profiles.raw_table import RawTable, as_frame
 from clusterkit.profiles.representing import coordinates
 
@@ -109,7 +110,8 @@ def assign(
         X with the columns ``cluster``, the label, -1 for noise; ``certainty`` in [0, 1], the degree of membership in
         this cluster where the method has degrees for new rows, or else the share of the ten nearest rows that is not in
         another cluster, 0 for noise and nan for a row that is alone in its cluster; and ``distance``, that from the
-        tenth nearest row in units of the median of its cluster, of which 2.5 and more is an outlier.
+        tenth nearest row in units of the median of its cluster, of which 2.5 and more is an outlier. Where the method
+        `rename` of the model named its clusters, ``name`` too.
 
     Raises
     ------
@@ -133,11 +135,13 @@ def assign(
     5   74        1        1.0
     """
     table = RawTable.of(X, None, model, "assign")
-    names = [prefix + name for name in ("cluster", "certainty", "distance")]
+    known = getattr(model, "names_", {}) if names_of_fit(model) else {}
+    names = [prefix + name for name in ("cluster", "certainty", "distance", *["name"] * bool(known))]
     if taken := [name for name in names if name in table.names]:
         raise InvalidParameter(f"assign: X has a column {taken[0]!r} already; choose a prefix, such as prefix='new_'")
     labels = _labels(model, X, table)
-    values = (labels, *certainties(model, X, labels, random_state))
+    values: list[Any] = [labels, *certainties(model, X, labels, random_state)]
+    values += [np.array([called(label, known) for label in labels.tolist()], dtype=object)] * bool(known)
     return _beside(X, table, dict(zip(names, values, strict=True)))
 
 

@@ -7,6 +7,7 @@ import matplotlib
 matplotlib.use("Agg")
 import numpy as np
 from sklearn.datasets import load_digits, load_wine, make_blobs, make_moons
+from sklearn.manifold import TSNE
 
 from clusterkit import Auto, ConsensusClustering, plots, profile, recipe
 
@@ -23,7 +24,8 @@ model = recipe("svc", featuremap__gamma=12.0, solver__nu=0.15, labeler__outliers
 save(plots.contours(model, X), "contours")
 digits = load_digits()
 rows = digits.data[digits.target < 4][:400]
-save(plots.embedding(recipe("emmc", n_clusters=4, random_state=0).fit(rows), rows), "embedding")
+embedding = TSNE(2, random_state=0).fit_transform(rows)
+save(plots.clusters(recipe("emmc", n_clusters=4, random_state=0).fit(rows).labels_, embedding), "embedding")
 groups, _ = make_blobs([60, 50, 40, 30], centers=[[0, 0], [4, 0], [0, 9], [9, 5]], cluster_std=0.9, random_state=1)
 save(plots.consensus_matrix(ConsensusClustering(n_members=20, random_state=0).fit(groups)), "consensus-matrix")
 wine = load_wine(as_frame=True).data

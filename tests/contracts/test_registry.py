@@ -42,8 +42,8 @@ class TestTable:
             assert all((recipe.title, recipe.citation, recipe.use_when)), name
 
     def test_every_kind_has_a_hook_and_a_place_in_the_table(self):
-        assert set(TABLE) == {*ABSTRACT, "recipe", "engine", "savable"}
-        assert set(HOOKS) == {*TABLE, "command", "reader", "engine"}
+        assert set(TABLE) == {*ABSTRACT, "recipe", "engine", "savable", "namer"}
+        assert set(HOOKS) == {*TABLE, "command", "reader"}
 
     def test_the_public_lists_follow_it(self, no_external_plugins):
         listed = clusterkit.stages()

@@ -6,10 +6,7 @@ import attrs
 import numpy as np
 import pandas as pd
 import pytest
-from matplotlib.axes import Axes
 from matplotlib.colors import to_hex
-from oracles.builtin_names import TABLE
-from oracles.recipes import small
 from sklearn.cluster import DBSCAN
 from sklearn.datasets import make_blobs
 from sklearn.exceptions import NotFittedError
@@ -28,23 +25,6 @@ def points(ax) -> int:
 
 def title(ax) -> str:
     return ax.get_title(loc="left")
-
-
-DRAWN = {"hdbscan", "kmeans"}
-"""Recipes that are drawn in every run; of a model a picture of clusters reads the labels only."""
-
-
-@pytest.mark.parametrize(
-    "name", [pytest.param(n, marks=[] if n in DRAWN else [pytest.mark.deep]) for n in sorted(TABLE["recipe"])]
-)
-@pytest.mark.filterwarnings("ignore::clusterkit.ClusterkitWarning")
-def test_every_recipe(name):
-    model = small(name, random_state=0)
-    ax = plots.clusters(model.fit(X), X)
-    assert isinstance(ax, Axes)
-    k = len(set(model.labels_) - {-1})
-    assert title(ax).startswith(f"{k} cluster")
-    assert points(ax) == len(X)
 
 
 def test_labels_alone_and_other_estimators():
@@ -178,4 +158,3 @@ def test_the_table_of_the_fit_is_drawn_by_its_features():
     town = features.features.index("town=Kiel")
     assert plots.clusters(model, frame, dims=(0, town)).get_ylabel() == "town=Kiel"
     assert title(plots.silhouette(model, table())).startswith("Mean silhouette 0.")
-    assert points(plots.embedding(model, frame)) == 60

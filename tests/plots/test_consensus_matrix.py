@@ -78,8 +78,6 @@ def test_refusals():
         plots.consensus_matrix([0, 1, 1])
     with pytest.raises(InvalidData, match="float64"):
         plots.consensus_matrix([[0.5, 1.0]])
-    with pytest.raises(InvalidData, match="X has 6 rows and there are 2 labels"):
-        plots.consensus_matrix(MEMBERS, [0, 1])
     with pytest.raises(InvalidParameter, match="fitted ConsensusClustering"):
         plots.consensus_matrix(recipe("kmeans", n_clusters=2))
     with pytest.raises(InvalidParameter, match="max_rows"):

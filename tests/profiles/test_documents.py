@@ -75,7 +75,6 @@ def test_noise_has_no_topic_and_layers_have_their_own():
             InvalidParameter,
             "n_bootstraps says something of a table only, and is 5",
         ),
-        ({"X": np.eye(6), "naming": "name"}, InvalidParameter, "naming must be a function.*got 'name'"),
         ({"X": np.eye(6), "n_representatives": 2}, InvalidParameter, "n_representatives says something of texts only"),
         ({"texts": ["!"] * 6}, InvalidData, "texts have no words"),
         ({"texts": csr_array(-np.eye(6))}, InvalidData, "negative counts"),

@@ -12,7 +12,6 @@ from sklearn.preprocessing import StandardScaler
 
 import clusterkit
 from clusterkit.errors import ClusterkitWarning, InvalidData, InvalidParameter, UnknownName
-from clusterkit.tables import Preparation
 
 
 @pytest.fixture(scope="module")
@@ -202,9 +201,6 @@ class TestQueries:
         model = clusterkit.Auto(n_clusters=2, pool=["kmeans"], random_state=0).fit(query.collect())
         calls = (
             lambda: clusterkit.profile([0, 0, 1], query),
-            lambda: clusterkit.representatives([0, 0, 1], query),
-            lambda: clusterkit.compare({"labels": [0, 0, 1]}, query),
-            lambda: Preparation().fit(query),
             lambda: model.predict(query),
             lambda: clusterkit.Auto().fit(query),
             lambda: clusterkit.recipe("kmeans", n_clusters=2).fit(query),

@@ -25,5 +25,5 @@ with contextlib.chdir(tempfile.mkdtemp()):
     print(run(app, "fit flowers.csv --recipe emmc -k 3 -o labels.csv --save flowers.model").output)
     print(run(app, "predict flowers.model flowers.csv -o again.csv").output)
     print("both files hold the same labels:", Path("labels.csv").read_text() == Path("again.csv").read_text())
-    plots.embedding(load("flowers.model"), iris.data)
+    plots.clusters(load("flowers.model"), iris.data)
 plt.show()

@@ -267,6 +267,7 @@ def test_the_two_files_and_no_other(client, hostile, table_file, written):
     lines = (client.folder / "labels.csv").read_text(encoding="utf-8").splitlines()
     named = {row for row, line in enumerate(lines) if "onerror" in line}
     assert named == client.rows_of(2)
+    assert model.names_[int(labels[min(named) - 1])] == hostile.cell
 
 
 def test_names_are_no_formulas(client):

@@ -372,7 +372,7 @@ def _drawn(rng: Rng) -> Iterator[tuple[str, str]]:
         "town": np.where(far > 0, "Ulm", "Bonn"),
     }
     model = recipe("mixture", n_clusters=2, random_state=0).fit(table)
-    for draw in (plots.clusters, plots.embedding, plots.silhouette):
+    for draw in (plots.clusters, plots.silhouette):
         try:
             ax: Any = draw(model, table, Figure().subplots())
         except InvalidData as error:

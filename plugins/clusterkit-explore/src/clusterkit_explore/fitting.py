@@ -9,7 +9,6 @@ from __future__ import annotations
 import copy
 import logging
 import pickle
-import re
 import signal
 import time
 import warnings
@@ -25,9 +24,9 @@ from numpy.typing import NDArray
 import clusterkit
 from clusterkit.cli.options import estimator
 from clusterkit.contracts.arguments import NumberLike
-from clusterkit.errors import InvalidParameter, shortened
+from clusterkit.errors import InvalidParameter
 from clusterkit.estimators.preparing import fit_prepared
-from clusterkit.profiles import ColumnEvidence, Profile
+from clusterkit.profiles import Profile
 from clusterkit.report import make_report
 from clusterkit.tables import Preparation, Table
 
@@ -186,25 +185,12 @@ def _why(table: Table, model: Any, answer: Answer) -> dict[int, str]:
     """Sentences on why the listed rows, from 1, are in their clusters; none where the method has nothing to compare."""
     listed: Any = answer.shown["rows"]
     rows = np.array([each["row"] for each in listed], dtype=np.intp)
+    of_page = copy.copy(model).rename({label: f"cluster {number}" for label, number in answer.numbers.items()})
     try:
-        explanations = clusterkit.explain(model, table.take(rows - 1))
+        explanations = clusterkit.explain(of_page, table.take(rows - 1))
     except InvalidParameter:
         return {}
-    number = {-1: -1, **answer.numbers}
-    sentences = []
-    for one in explanations:
-        columns = tuple(_in_numbers(evidence, number) for evidence in one.columns)
-        of_page = attrs.evolve(one, label=number[one.label], other=number[one.other], columns=columns)
-        sentences.append(of_page.sentence)
-    return dict(zip(rows.tolist(), sentences, strict=True))
-
-
-def _in_numbers(evidence: ColumnEvidence, number: Mapping[int, int]) -> ColumnEvidence:
-    """What a column says, with other numbers of the clusters behind its name and its value, which may be any text."""
-    text = evidence.text
-    end = text.index(evidence.value, len(shortened(evidence.column))) + len(evidence.value)
-    tail = re.sub(r"cluster (\d+)", lambda match: f"cluster {number[int(match[1])]}", text[end:])
-    return attrs.evolve(evidence, text=text[:end] + tail)
+    return dict(zip(rows.tolist(), (one.sentence for one in explanations), strict=True))
 
 
 def _halves(X: NDArray[Any], labels: Numbers, seed: int) -> dict[int, tuple[list[int], list[int]]]:

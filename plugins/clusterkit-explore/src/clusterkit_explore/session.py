@@ -20,6 +20,7 @@ import numpy as np
 import clusterkit
 from clusterkit.cli import outputs
 from clusterkit.contracts.arguments import NumberLike
+from clusterkit.errors import InvalidParameter
 from clusterkit.tables import Preparation, Table
 from clusterkit_explore.fitting import Answer, Task, work
 from clusterkit_explore.statements import Refused, Statement, links_of, number_after, statement
@@ -256,14 +257,17 @@ class Session:
             answer = self._present()
             model = pickle.loads(answer.model)
             page = dict(answer.numbers)
-            proposed: Any = answer.shown["clusters"]
-            names = {each["number"]: each["proposed"] for each in proposed} | self._names()
+            names = self._names()
+            try:
+                model.rename({label: names[number] for label, number in page.items() if number in names})
+            except InvalidParameter as error:
+                raise Refused(f"{error}", 409) from None
             written = []
             if self._files.labels is not None:
-                texts = {label: names[number] for label, number in page.items()}
                 # a name may begin with that of a column, and a spreadsheet runs what looks like a formula
                 texts = {
-                    label: f"'{text}" if text.startswith(outputs.FORMULAS) else text for label, text in texts.items()
+                    label: f"'{text}" if text.startswith(outputs.FORMULAS) else text
+                    for label, text in model.names_.items()
                 }
                 rows = ((int(label), texts.get(int(label), "")) for label in model.labels_)
                 outputs.write_table(self._files.labels, [("cluster", "name"), *rows])
