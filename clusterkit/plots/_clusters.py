@@ -8,22 +8,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from clusterkit._typing import Array, ArrayLike, Labels
+from clusterkit._typing import ArrayLike
 from clusterkit.contracts.arguments import Clusterer
 from clusterkit.errors import InvalidParameter
 from clusterkit.plots.figure import (
     FAINT,
     INK,
     STYLES,
-    Projection,
     axes_for,
     check_axes,
-    draw_points,
-    finish,
+    deciding,
+    draw_clusters,
     frame,
     names_of,
     of_clusters,
@@ -32,6 +31,7 @@ from clusterkit.plots.figure import (
     title_of,
 )
 from clusterkit.profiles.measures import labels_of
+from clusterkit.profiles.profiling import roles_of_fit
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -54,9 +54,11 @@ def clusters(
 ) -> Axes:
     """Draw samples in the colours of their clusters, and noise as grey crosses.
 
-    Two attributes are drawn as they are, more as their first two principal components, or as the two of `dims`.
-    Attributes whose standard deviations differ more than tenfold are standardised first, since otherwise one attribute
-    would dominate; the title says so. A single attribute is drawn in rows, one row for each cluster.
+    Two attributes are drawn as they are. Of more, those are left out that the fit calls irrelevant or covariates, and
+    two clusters and more are seen from the two directions in which they differ most (discriminant analysis, Fisher
+    1936), a single one along its first two principal components, standardised where standard deviations differ more
+    than tenfold; the title says so. `dims` draws two attributes instead. A single attribute is drawn in rows, one row
+    for each cluster.
 
     There are six colours, distinguishable with any colour vision; further clusters repeat them with another marker.
     With more clusters than the legend holds, their numbers are written into the plot, up to 40 of them.
@@ -70,7 +72,7 @@ def clusters(
     ax : Axes, optional
         Axes to draw on; default: a new pyplot figure.
     dims : pair of int, optional
-        Attributes to draw instead of principal components.
+        Attributes to draw instead.
     names : sequence of str, optional
         Names of the attributes.
     legend : bool, default True
@@ -99,32 +101,8 @@ def clusters(
     rows = rows_of(X, model_or_labels)
     labels = labels_of(model_or_labels, len(rows), "clusters")
     titles = names_of(names, X, model_or_labels, rows.shape[1], "clusters")
-    projection = Projection.of(rows, titles, dims, "clusters", height=(_ClusterRanks(labels), "cluster"), scaling=True)
-    places = projection(rows)
-    new_figure, ax = ax is None, axes_for(ax)
-    handles = draw_points(ax, places, labels, model=model_or_labels)
-    title = [of_clusters(labels), projection.note]
-    frame(ax, "\n".join(line for line in title if line), projection.names)
-    if projection.height:
-        _name_rows(ax, labels)
-    return finish(ax, handles if legend else [], None if projection.height else places, new_figure=new_figure)
-
-
-class _ClusterRanks:
-    """Height of samples with one attribute: the rank of their cluster, noise lowest."""
-
-    def __init__(self, labels: Labels) -> None:
-        self.labels = labels
-
-    def __call__(self, Y: Array) -> Array:
-        return np.unique(self.labels, return_inverse=True)[1].reshape(-1).astype(np.float64)
-
-
-def _name_rows(ax: Any, labels: Labels) -> None:
-    names = np.unique(labels)
-    step = -(-len(names) // 20)
-    ax.set_yticks(range(0, len(names), step), ["noise" if label < 0 else str(label) for label in names[::step]])
-    ax.set_ylim(-0.6, len(names) - 0.4)
+    mask = deciding(model_or_labels, roles_of_fit(model_or_labels))
+    return draw_clusters(ax, rows, labels, titles, mask, model_or_labels, dims, legend=legend)
 
 
 MOST_BARS = 30

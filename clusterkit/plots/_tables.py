@@ -17,7 +17,7 @@ from clusterkit._typing import Array, ArrayLike, Indices, Labels
 from clusterkit.contracts.arguments import Clusterer
 from clusterkit.contracts.params import check_count
 from clusterkit.errors import InvalidData, InvalidParameter, counted
-from clusterkit.plots.figure import COLORS, FAINT, INK, axes_for, check_axes, drawable, frame
+from clusterkit.plots.figure import FAINT, INK, axes_for, check_axes, drawable, frame
 from clusterkit.profiles import Profile
 from clusterkit.profiles.measures import is_model, labels_of
 from clusterkit.profiles.profiling import heat_cells
@@ -96,8 +96,8 @@ def profile(clusters: Profile, ax: Axes | None = None, *, max_features: int = 20
     return ax
 
 
-COLOURS = {"cluster-dependent": COLORS[0], "covariate": COLORS[1], "redundant": COLORS[2], "irrelevant": FAINT}
-"""Roles in the order of the legend, with their colours."""
+COLOURS = {"cluster-dependent": "#5b4b8a", "covariate": "#a6761d", "redundant": "#9f9ab5", "irrelevant": FAINT}
+"""Roles in the order of the legend, with their colours, none of which is that of a cluster."""
 
 LIKELY = 0.01
 """Gain from which a bar has length, a hundredth of a logarithm: what the clusters take from a column is no length."""

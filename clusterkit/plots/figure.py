@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, final
 
 import attrs
@@ -14,7 +14,7 @@ import numpy as np
 
 from clusterkit._typing import Array, Indices, Labels, Mask
 from clusterkit.contracts.outcomes import Domain, KernelDomain, SupportCounts
-from clusterkit.errors import IncompatibleStages, InvalidData, InvalidParameter, counted, need
+from clusterkit.errors import IncompatibleStages, InvalidData, InvalidParameter, counted, first_names, need
 from clusterkit.profiles.measures import is_model, labels_of, not_fitted
 from clusterkit.profiles.naming import called, names_of_fit
 
@@ -279,6 +279,15 @@ def _shares_both(ax: Any) -> bool:
     return all(len(group.get_siblings(ax)) > 1 for group in (ax.get_shared_x_axes(), ax.get_shared_y_axes()))
 
 
+UNTELLING = ("irrelevant", "covariate")
+"""Roles of columns that tell nothing of clusters."""
+
+MOST_NAMED = 4
+"""Attributes that a title names."""
+
+COMPONENTS, RIDGE = 50, 1e-3
+"""Principal components that stand for more attributes, and the variance that is added inside clusters, of the mean."""
+
 ALIKE = 10.0
 """Ratio of standard deviations up to which attributes are taken to have the same unit."""
 
@@ -288,8 +297,8 @@ ALIKE = 10.0
 class Projection:
     """A map of points (n, d) to places (n, 2) in a plot.
 
-    For d = 2 it is the identity. A single coordinate gets a height as its second one. For d > 2 it takes the first two
-    principal components, or two selected coordinates.
+    For d = 2 it is the identity. A single coordinate gets a height as its second one. For d > 2 it takes two
+    directions, or two selected coordinates.
 
     Parameters
     ----------
@@ -318,28 +327,44 @@ class Projection:
         caller: str,
         *,
         height: tuple[Callable[[Array], Array], str],
-        scaling: bool = False,
+        labels: Labels | None = None,
+        decides: Mask | None = None,
     ) -> Projection:
         """The projection for points (n, d); `height` and its name are used for d = 1. O(n d min(n, d)) for d > 2.
 
-        With `scaling`, attributes of very different spread are divided by it before the components are computed.
+        With `labels` of several clusters it takes the two directions in which these differ most, and of the attributes
+        those that decide, if any does.
         """
         d = points.shape[1]
         if dims is not None:
-            i, j = _checked(dims, d, caller)
-            basis: Array = np.zeros((d, 2))
-            basis[i, 0] = basis[j, 1] = 1.0
+            columns: Indices = np.array(_checked(dims, d, caller))
             note = "" if d == 2 else f"Two of {d} attributes"
-            return cls(np.zeros(d), basis, None, (names[i], names[j]), note)
-        if d == 1:
-            return cls(np.zeros(1), np.ones((1, 1)), height[0], (names[0], height[1]), "")
-        if d == 2:
-            return cls(np.zeros(2), np.eye(2), None, (names[0], names[1]), "")
-        spreads = spreads_of(points) if scaling else None
-        origin, basis, shares = _principal(points, spreads)
-        titles = tuple(f"principal component {i + 1} ({share:.0%} of the variance)" for i, share in enumerate(shares))
-        note = f"First two principal components of {d} attributes" + ("" if spreads is None else ", standardised")
-        return cls(origin, basis, None, (titles[0], titles[1]), note)
+        else:
+            columns = np.arange(d) if decides is None or not decides.any() else np.flatnonzero(decides)
+            others = [name for j, name in enumerate(names) if j not in columns]
+            note = f"Without {first_names(others, MOST_NAMED)}, irrelevant or covariates" if others else ""
+        selected, used = np.eye(d)[:, columns], [names[j] for j in columns]
+        if len(columns) < 3:
+            of_height = height if len(columns) == 1 else (None, "")
+            return cls(np.zeros(d), selected, of_height[0], (used[0], [*used, of_height[1]][1]), note)
+        points = points[:, columns]
+        apart = None if labels is None else _discriminant(points, labels)
+        if apart is not None:
+            origin, basis, unit = apart
+            strongest = np.argsort(-np.abs(basis * unit[:, None]), axis=0, kind="stable")[:2].T
+            titles = tuple(f"direction {i + 1}, mostly {used[a]}, {used[b]}" for i, (a, b) in enumerate(strongest))
+            what = f"Directions in which the clusters differ most, of {len(used)} attributes"
+        else:
+            spreads = None if labels is None else spreads_of(points)
+            origin, basis, shares = _principal(points, spreads)
+            titles = tuple(
+                f"principal component {i + 1} ({share:.0%} of the variance)" for i, share in enumerate(shares)
+            )
+            what = f"First two principal components of {len(used)} attributes" + ", standardised" * (
+                spreads is not None
+            )
+        note = f"{what}\n{note}".strip()
+        return cls(selected @ origin, selected @ basis, None, (titles[0], titles[1]), note)
 
     @property
     def keeps_space(self) -> bool:
@@ -380,6 +405,40 @@ def spreads_of(points: Array) -> Array | None:
     return spreads if spreads.max() > ALIKE * spreads.min() else None
 
 
+def _discriminant(points: Array, labels: Labels) -> tuple[Array, Array, Array] | None:
+    """Mean, two directions (d, 2) in which clusters differ most, and the spreads; None for less than two clusters.
+
+    They maximise the variance between clusters over that inside (Fisher 1936), which a ridge keeps from 0, and have the
+    unit of the standard deviation inside. Of two clusters the second one is that in which rows differ most beside the
+    first. Of many attributes the first principal components are taken.
+    """
+    from scipy.linalg import eigh
+    from sklearn.decomposition import PCA
+
+    names, place = np.unique(labels[labels >= 0], return_inverse=True)
+    if not 1 < len(names) < len(place):
+        return None
+    mean, unit = points.mean(axis=0, dtype=np.float64), points.std(axis=0, dtype=np.float64)
+    unit[unit == 0.0] = 1.0
+    Z, d = (points - mean) / unit, points.shape[1]
+    wide = d > COMPONENTS
+    axes = PCA(min(COMPONENTS, len(Z)), random_state=0).fit(Z).components_.T if wide else np.eye(d)
+    Z = (Z @ axes)[labels >= 0]
+    means = np.stack([Z[place == j].mean(axis=0) for j in range(len(names))])[place]
+    rest, apart = Z - means, means - Z.mean(axis=0)
+    within, between = rest.T @ rest / len(Z), apart.T @ apart / len(Z)
+    within += np.eye(len(within)) * (RIDGE * np.trace(within + between) / len(within) + np.finfo(float).tiny)
+    directions = eigh(between, within)[1][:, :-3:-1]
+    if len(names) == 2:
+        first = directions[:, :1] / np.linalg.norm(directions[:, :1])
+        beside = Z - Z.mean(axis=0)
+        beside -= beside @ first @ first.T
+        directions = np.hstack([first, eigh(beside.T @ beside)[1][:, -1:]])
+    directions = axes @ directions
+    directions *= np.sign(directions[np.abs(directions).argmax(axis=0), [0, 1]])
+    return mean, directions / unit[:, None], unit
+
+
 def _principal(points: Array, spreads: Array | None) -> tuple[Array, Array, Array]:
     """Mean, first two principal directions (d, 2) and their shares of the variance; zeros without variance."""
     from sklearn.decomposition import PCA
@@ -392,6 +451,48 @@ def _principal(points: Array, spreads: Array | None) -> tuple[Array, Array, Arra
     basis[:, :count] = pca.components_.T / unit[:, None]
     shares[:count] = np.nan_to_num(pca.explained_variance_ratio_)
     return pca.mean_ * unit, basis, shares
+
+
+def draw_clusters(
+    ax: Axes | None,
+    rows: Array,
+    labels: Labels,
+    titles: Sequence[str],
+    decides: Mask | None,
+    model: object,
+    dims: tuple[int, int] | None = None,
+    *,
+    legend: bool = True,
+) -> Axes:
+    """Draw rows (n, d) as `clusters` does, by the attributes that decide, (d,), where it is known which."""
+    decides = decides if decides is not None and len(decides) == rows.shape[1] else None
+    height = _ClusterRanks(labels), "cluster"
+    projection = Projection.of(rows, titles, dims, "clusters", height=height, labels=labels, decides=decides)
+    places = projection(rows)
+    new_figure, ax = ax is None, axes_for(ax)
+    handles = draw_points(ax, places, labels, model=model)
+    title = [of_clusters(labels), projection.note]
+    frame(ax, "\n".join(line for line in title if line), projection.names)
+    if projection.height:
+        _name_rows(ax, labels)
+    return finish(ax, handles if legend else [], None if projection.height else places, new_figure=new_figure)
+
+
+class _ClusterRanks:
+    """Height of samples with one attribute: the rank of their cluster, noise lowest."""
+
+    def __init__(self, labels: Labels) -> None:
+        self.labels = labels
+
+    def __call__(self, Y: Array) -> Array:
+        return np.unique(self.labels, return_inverse=True)[1].reshape(-1).astype(np.float64)
+
+
+def _name_rows(ax: Any, labels: Labels) -> None:
+    names = np.unique(labels)
+    step = -(-len(names) // 20)
+    ax.set_yticks(range(0, len(names), step), ["noise" if label < 0 else str(label) for label in names[::step]])
+    ax.set_ylim(-0.6, len(names) - 0.4)
 
 
 AT_BOUND = 1e-9
@@ -413,6 +514,17 @@ def rows_of(X: Any, model: object) -> Array:
     with only_numbers(X) as plain:
         rows: Array = check_array(plain, dtype=[np.float64, np.float32], order="C")
     return rows
+
+
+def deciding(model: object, roles: Mapping[str, str]) -> Mask | None:
+    """Which attributes of a model say something of clusters by the roles of their columns, (d,); None if not known."""
+    fitted = getattr(model, "preparation_", None)
+    widths = dict.fromkeys(roles, 1)
+    if fitted is not None:
+        widths = {plan.name: len(plan.features) for plan in fitted.plans if plan.used}
+    if not roles or not widths.keys() <= roles.keys():
+        return None
+    return np.repeat([roles[name] not in UNTELLING for name in widths], [*widths.values()])
 
 
 def names_of(names: Sequence[str] | None, X: object, model: object, d: int, caller: str) -> list[str]:

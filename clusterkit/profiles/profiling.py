@@ -351,7 +351,7 @@ def profile(
     evidence = evidence_of_table(table, labels, seeds.stream("roles"))
     roles, gains = ({}, {}) if evidence is None else (evidence.roles, evidence.gains)
     roles = {**roles, **dict.fromkeys(left_out, "left out")} if roles else {}
-    known = _roles_of_fit(model)
+    known = roles_of_fit(model)
     if roles and set(table.names) <= set(known):
         roles = known
     naming = naming or naming_of_fit(model)
@@ -379,7 +379,7 @@ def profiles_of_fit(model: FittedAttributes) -> Sequence[ClusterProfile]:
     return [one if count[one.name] == 1 else attrs.evolve(one, name=f"{one.name} ({one.label})") for one in clusters]
 
 
-def _roles_of_fit(model: object) -> dict[str, str]:
+def roles_of_fit(model: object) -> dict[str, str]:
     """The roles that a fit gave to its columns, none if it gave no roles."""
     try:
         return dict(getattr(model, "column_roles_", {}))

@@ -27,7 +27,16 @@ from clusterkit.contracts.registry import registry
 from clusterkit.errors import counted, need, with_title
 from clusterkit.estimators.base import FittedAttributes
 from clusterkit.numerics.selection import sample_rows
-from clusterkit.plots.figure import INK, SPINES, TITLE
+from clusterkit.plots.figure import (
+    INK,
+    SPINES,
+    STYLES,
+    TITLE,
+    UNTELLING,
+    deciding,
+    draw_clusters,
+    styles_of,
+)
 from clusterkit.profiles import ClusterProfile, FeatureProfile, explain, profiling
 from clusterkit.profiles.comparing import Method
 from clusterkit.profiles.doubts import FAR
@@ -63,15 +72,12 @@ LINKS = "{http://www.w3.org/1999/xlink}"
 
 
 def pictures(analysis: Analysis) -> dict[str, str]:
-    """The SVG of each picture that can be drawn, by name: "map", "sizes", "curve", "profile", "roles", "silhouette"."""
+    """The SVG of each picture that can be drawn, by name: "map", "curve", "profile", "roles", "silhouette"."""
     drawn: dict[str, str] = {}
     several = len(np.unique(analysis.labels[analysis.labels >= 0])) > 1
-    n_clusters = min(len(analysis.clusters.clusters), 31)
-    height = min(0.9 + 0.28 * (n_clusters + 1), 7.0)
     drawn["map"] = _svg("map", (7.4, 4.6), lambda ax: _map(analysis, ax))
-    drawn["sizes"] = _svg("sizes", (7.4, height), lambda ax: plots.sizes(analysis.labels, ax))
     candidates: list[Any] = list(getattr(analysis.model, "candidates_", []))
-    if analysis.chose_number and len({row["n_clusters"] for row in candidates}) > 1:
+    if analysis.chose_number and len({row["n_clusters"] for row in candidates}) > 2:
         drawn["curve"] = _svg("curve", (7.4, 3.0), lambda ax: plots.number_curve(analysis.model, ax))
     if several and any(cluster.features for cluster in analysis.clusters.clusters):
         names = {feature.text for cluster in analysis.clusters.clusters for feature in cluster.features}
@@ -95,7 +101,8 @@ def pictures(analysis: Analysis) -> dict[str, str]:
 def _map(analysis: Analysis, ax: Any) -> None:
     rows = sample_rows(len(analysis.labels), MOST_POINTS, np.random.default_rng(analysis.seed))
     names = [plain(name, 40) for name in analysis.preparation.features]
-    plots.clusters(analysis.labels[rows], analysis.X[rows], ax=ax, names=names)
+    decides = deciding(analysis.model, analysis.clusters.roles)
+    draw_clusters(ax, analysis.X[rows], analysis.labels[rows], names, decides, analysis.model)
     if len(rows) < len(analysis.labels):
         ax.set_title(ax.get_title(loc="left") + f"\nA sample of {len(rows):,} rows", loc="left")
 
@@ -180,6 +187,7 @@ def page(analysis: Analysis, *, command: str, fingerprint: str, made: str) -> st
     columns, naming = _telling(analysis), _naming(left_out)
     columns = [naming, *columns] if naming else columns
     more_columns = _more(len(analysis.preparation.used) - len(columns) + bool(naming))
+    roles = analysis.clusters.roles
     values: dict[str, Any] = {
         "title": plain(analysis.table.title.rpartition("/")[2] or analysis.table.title),
         "verdict": sentences.main_sentences(analysis),
@@ -210,6 +218,8 @@ def page(analysis: Analysis, *, command: str, fingerprint: str, made: str) -> st
         "clusters": [_cluster(cluster, analysis, columns) for cluster in shown],
         "crossed": _crossed(analysis, left_out, shown),
         "more": counted(n_more, "smaller cluster") + (" is" if n_more == 1 else " are") if n_more else "",
+        "telling": [plain(name, 40) for name in _telling(analysis) if roles.get(name) not in UNTELLING],
+        "colours": [STYLES[style][0] for style in styles_of(np.array([cluster.label for cluster in shown], dtype=int))],
         "columns": [plain(name, 40) for name in columns],
         "more_columns": more_columns,
         "rows_of": f"Tables of rows show the {len(columns) - bool(naming)} columns that tell the clusters apart most; "
@@ -420,6 +430,7 @@ def _cluster(cluster: ClusterProfile, analysis: Analysis, columns: Sequence[str]
         "name": "all rows" if sentences.is_single(analysis) else plain(cluster.name, 160),
         "size": counted(cluster.size, "row"),
         "share": sentences.percent(cluster.share),
+        "width": 100 * cluster.share,
         "nearest": _nearest(cluster.label, analysis),
         "rule": None if cluster.rule is None else plain(cluster.rule.text, 300),
         "precision": "" if cluster.rule is None else sentences.percent(cluster.rule.precision),

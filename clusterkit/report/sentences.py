@@ -330,7 +330,7 @@ def score_of_number(criterion: str) -> str:
         dots = "Not every number is tried: only those with a dot"
     return (
         f"{what} Higher is better, and only scores within this report can be compared. One cluster has no score: the "
-        f"tests below the first cluster are for that. {dots}."
+        f"tests at the end of the page are for that. {dots}."
     )
 
 

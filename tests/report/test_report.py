@@ -87,7 +87,7 @@ class TestContents:
     def test_every_section_is_there(self, iris):
         reader = self_contained(iris[0])
         ids = {value for name, value in reader.attributes if name == "id"}
-        assert {"verdict", "data", "clusters", "map", "methods", "rows", "repeat", "caveats"} <= ids
+        assert {"verdict", "data", "clusters", "map", "methods", "rows", "repeat", "caveats", "terms"} <= ids
         assert "clusterkit report iris.csv" in reader.text
         assert "genie: single linkage that avoids uneven sizes" in reader.text
         assert "genie: Genie" not in reader.text
@@ -445,8 +445,8 @@ def test_left_out_names_and_classes_stand_beside_the_clusters():
     assert analysis.clusters.left_out.keys() >= {"country"}
     assert ">Land" in page
     assert "the column group, which was left out" in page
-    # the paragraph on statistics comes after the first cluster
-    assert page.index('id="cluster-0"') < page.index("95 % bootstrap interval") < page.index('id="cluster-1"')
+    # what the statistics mean is said once, at the end
+    assert page.count("95 % bootstrap interval") == 1 < page.index('id="terms"') < page.index("95 % bootstrap interval")
 
 
 def test_a_fitted_model_has_its_own_page():
