@@ -427,6 +427,8 @@ def _method_line(name: str, one: MethodSummary, record: Record) -> str:
     in_print, of_first = number(one.printed), sum(cell.measure == one.measure for cell in one.cells)
     if one.printed is not None and len(one.in_means) < of_first:
         in_print += f" ({len(one.in_means)} of {of_first} lines)"
+    if one.means_apart:
+        in_print += " (‡)"
     return f"| {method}, {unit} | {in_print} | {described} | {best} | {verdict} |"
 
 

@@ -80,7 +80,7 @@ def test_every_printed_cell_is_planned(number):
     assert planned == set(printed(f"elm-table{number}"))
     quick = {(job.printed_row, cell.column) for job in table(Plan(quick=True)) for cell in job.cells}
     assert quick < planned
-    assert {job.units for job in table(Plan())} == {20}
+    assert {job.units for job in table(Plan()) if number < 7 or "d²" not in job.row} == {20}
 
 
 def test_parameters_are_the_printed_ones():

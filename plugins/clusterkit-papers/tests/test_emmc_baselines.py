@@ -164,9 +164,9 @@ def test_random_rows_choose_one_width_for_all_seeds(monkeypatch):
     texts = []
     job = only(margins(Plan(runs=2), FOUR), "Digits0689: mmc-multi, 80 random rows, width by labels")
     measured = job.run(steps(texts))
-    assert tried == [(80, seed, width) for width in WIDTHS for seed in (0, 1)]
+    assert tried == [(80, seed, width) for width in WIDTHS[1:] for seed in (0, 1)]
     assert len(texts) == job.units
-    assert measured.note == "width = 0.5, by labels of {0.1, 0.2, 0.3, 0.5, 1}"
+    assert measured.note == "width = 0.5, by labels of {0.2, 0.3, 0.5, 1}"
     assert job.uses_labels
     assert not job.comparable
 

@@ -54,6 +54,7 @@ def test_table3_quick():
     rows = reproduce("emmc-table3", quick=True, progress=lambda *report: reports.append(report))
     check(rows, "emmc-table3")
     methods = [row["row"].partition(":")[0] for row in rows]
+    assert {row["verdict"] for row in rows if row["printed"]} == {"not comparable: quick has fewer runs"}
     assert methods == ["IterSVM"] * 7 + ["IterSVR"] * 14 + ["EMMC"] * 22
     assert all(0 <= row["ours"] <= 50 and row["runs"] == 1 for row in rows)
     total = reports[-1][1]
@@ -65,8 +66,7 @@ def test_table4_quick(table4):
     check(table4, "emmc-table4")
     assert {where[0] for where in printed("emmc-table4")} == {row["row"].partition(":")[0] for row in table4}
     assert all("quick: 2 of 45 pairs" in row["note"] for row in table4)
-    assert not any(row["verdict"].startswith("not comparable") for row in table4)
-    assert all(row["verdict"].endswith("in 1 run of quick") for row in table4 if row["printed"] is not None)
+    assert {row["verdict"] for row in table4} <= {"not comparable: quick takes a part", "no printed value"}
     assert all(row["ours"] is not None for row in table4)
 
 

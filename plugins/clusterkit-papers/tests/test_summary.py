@@ -162,6 +162,8 @@ def test_what_is_far_better_than_print_is_counted_apart():
     ]
     [one] = [one for one in methods("edsvc-table2", rows) if one.method == "EDSVC"]
     assert (one.described_reached, one.described_apart, one.in_means, one.short) == (1, 2, ("Wine",), ())
+    [all_of_it] = [one for one in methods("edsvc-table2", rows[1:]) if one.method == "EDSVC"]
+    assert (one.means_apart, all_of_it.means_apart, all_of_it.described) == (False, True, 0.99)
     assert attrs.evolve(one, described_apart=4).word == "another experiment"
     assert closing_line("edsvc-table2", rows).startswith(
         "Quality without labels: 1 as printed, 2 of another experiment."

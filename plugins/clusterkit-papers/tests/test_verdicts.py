@@ -43,15 +43,6 @@ def test_comparison(measure, printed, ours, words):
     assert verdict(measure, cell(measure, printed), ours) == words
 
 
-def test_a_quick_run_is_judged_like_the_whole_table_and_says_its_runs():
-    """Values within some spread of single runs were once called near, and counted as printed."""
-    assert verdict("accuracy", cell("accuracy", 95.0), 91.0, quick_runs=1) == "short by 4.0 points, in 1 run of quick"
-    assert verdict("cpu", cell("cpu", 10.0), 2.0, quick_runs=2) == (
-        "better by a factor of 5.0 (another machine), in 2 runs of quick"
-    )
-    assert verdict("iterations", cell("iterations", 5.0), 7.0, quick_runs=1) == "not judged"
-
-
 def test_nothing_printed():
     assert verdict("accuracy", None, 90.0) == "no printed value"
     assert verdict("cpu", cell("cpu", None, "slow"), 1.0) == "no printed value"

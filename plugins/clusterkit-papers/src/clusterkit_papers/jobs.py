@@ -19,6 +19,9 @@ Step = Callable[[str], None]
 QUICK_PART = "quick takes a part"
 """`Job.part` of the jobs that a quick run makes smaller."""
 
+QUICK_RUNS = "quick has fewer runs"
+"""`Job.part` of the jobs that a quick run runs less often."""
+
 
 class NotRun(Exception):
     """Raised by a job that cannot run, with the reason: its rows show the reason, and the table goes on."""
@@ -31,7 +34,7 @@ class Plan:
     Parameters
     ----------
     quick : bool, default False
-        Whether only a part is run, which takes seconds, or minutes for EMMC on large sets.
+        Whether only a part is run, which takes seconds or minutes.
     runs : int, optional
         Number of runs per cell; by default the table decides, and it is 1 if `quick`.
     seed : int, default 0

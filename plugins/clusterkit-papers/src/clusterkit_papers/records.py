@@ -133,8 +133,7 @@ class Record:
                 rows.append(row)
                 continue
             cell = beside(self.name, str(row["row"]), str(row["column"]))
-            n_runs = int(str(row["runs"])) if "--quick" in self.command.split() else 0
-            today = "no printed value" if cell is None else verdict(cell.measure, cell, ours, quick_runs=n_runs)
+            today = "no printed value" if cell is None else verdict(cell.measure, cell, ours)
             rows.append({**row, "printed": None if cell is None else cell.value, "verdict": today})
         return attrs.evolve(self, rows=with_fillers(self.name, rows, jobs))
 

@@ -9,10 +9,12 @@ import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import attrs
+
 from clusterkit.errors import ClusterkitWarning, InvalidParameter, UnknownName, nearest_names
 from clusterkit.samples.limits import Report, notify
 from clusterkit_papers.datasets import DatasetNotFound
-from clusterkit_papers.jobs import QUICK_PART, Cell, Job, Measurements, NotRun, Plan
+from clusterkit_papers.jobs import QUICK_RUNS, Cell, Job, Measurements, NotRun, Plan
 from clusterkit_papers.journals import Journal
 from clusterkit_papers.printed_tables import Printed, catalogue, printed
 from clusterkit_papers.verdicts import verdict, with_fillers
@@ -48,7 +50,8 @@ def reproduce(
     name : str
         A key of `tables()`.
     quick : bool, default False
-        Whether to run only a part, once, which takes seconds, or minutes for EMMC on large sets; the notes say which.
+        Whether to run only a part, once, which takes seconds or minutes; the notes say which. A row with fewer runs or
+        data than in the whole table gets no verdict, because it could be another one there.
     runs : int, optional
         Number of runs per cell, each with its own seed; by default the table decides (3, in some tables 10 or 20), and
         it is 1 if `quick`.
@@ -121,7 +124,8 @@ def run_jobs(
     jobs : sequence of Job
         The jobs to run.
     whole : sequence of Job
-        The jobs of the whole table, where `jobs` is a quick part of it.
+        The jobs of the whole table, where `jobs` is a quick part of it. A row with other runs than there gets no
+        verdict, because that of the whole table could be another one.
     progress : callable, optional
         Called as ``progress(done, total, text)`` after each unit of work.
     journal : Journal, optional
@@ -132,6 +136,13 @@ def run_jobs(
     list of dict
         See `clusterkit_papers.reproduce`. Printed cells that no job fills have rows that say why.
     """
+    units = {job.key: job.units for job in whole}
+    jobs = [
+        attrs.evolve(job, comparable=False, part=QUICK_RUNS)
+        if job.comparable and units.get(job.key, job.units) != job.units
+        else job
+        for job in jobs
+    ]
     total, done = sum(job.units for job in jobs), 0
 
     def step(text: str) -> None:
@@ -149,7 +160,7 @@ def run_jobs(
                 rows += [(job.printed_row, row) for row in journal.rows[job.key]]
                 done = start + job.units
                 continue
-            filled = _rows(table, job, job.run(step), bool(whole))
+            filled = _rows(table, job, job.run(step))
             rows += [(job.printed_row, row) for row in filled]
             if journal is not None:
                 journal.add(job.key, filled)
@@ -191,7 +202,7 @@ def arranged(
     return with_fillers(table, in_order, jobs)
 
 
-def _rows(table: str, job: Job, measurements: Measurements, quick: bool) -> list[dict[str, Any]]:
+def _rows(table: str, job: Job, measurements: Measurements) -> list[dict[str, Any]]:
     """Rows of a job that ran: the mean of its runs beside the printed value, a row for each cell."""
     rows = []
     for cell in job.cells:
@@ -202,12 +213,10 @@ def _rows(table: str, job: Job, measurements: Measurements, quick: bool) -> list
             rows.append(_row(table, job.row, cell.column, beside, UNDEFINED, job=job, notes=notes))
             continue
         ours = statistics.fmean(values)
-        judgement = verdict(cell.measure, beside, ours, measurements.cap, quick_runs=len(values) if quick else 0)
+        judgement = verdict(cell.measure, beside, ours, measurements.cap)
         if measurements.doubt and beside is not None and beside.value is not None:
             judgement = f"{measurements.doubt}; {judgement}"
-        # a quick run takes a part on purpose, and says so
-        other_data = not job.comparable and not (quick and job.part == QUICK_PART)
-        if other_data and beside is not None and beside.value is not None and beside.mark != "impossible":
+        if not job.comparable and beside is not None and beside.value is not None and beside.mark != "impossible":
             judgement = f"not comparable: {job.part}"
         rows.append(
             _row(

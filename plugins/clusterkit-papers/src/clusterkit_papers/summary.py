@@ -169,7 +169,10 @@ class MethodSummary:
     printed, described, best : float or None
         Means over the lines `in_means`.
     in_means : tuple of str
-        The lines where all of them have a value of the first index, none a filler and none of another experiment.
+        The lines where all of them have a value of the first index, none a filler and none of another experiment; if
+        there are no such lines, those of another experiment.
+    means_apart : bool
+        Whether they are of another experiment.
     described_row, best_row : str
         Names of our rows, without the line.
     lines : int
@@ -204,6 +207,7 @@ class MethodSummary:
     described: float | None
     best: float | None
     in_means: tuple[str, ...]
+    means_apart: bool
     described_row: str
     best_row: str
     lines: int
@@ -336,12 +340,14 @@ def _summary(table: str, method: str, cells: Sequence[Printed], rows: Sequence[M
     best_row, best = max(methods_of_ours.items(), key=lambda pair: _rank(pair[1]), default=("", {}))
     beside_both = [chosen for chosen in (described, best) if chosen]
     of_first, short = [cell for cell in right if cell.measure == first], []
-    shown = [
-        cell
+    pairs = {
+        cell: [chosen[cell.row, cell.column] for chosen in beside_both]
         for cell in of_first
         if all((cell.row, cell.column) in chosen for chosen in beside_both)
-        and not any(value.filler or value.apart for value in (chosen[cell.row, cell.column] for chosen in beside_both))
-    ]
+    }
+    methods_only = [cell for cell, both in pairs.items() if not any(value.filler for value in both)]
+    usual = [cell for cell in methods_only if not any(value.apart for value in pairs[cell])]
+    shown = usual or (methods_only if beside_both else [])
     for cell in of_first:
         both = [chosen[cell.row, cell.column] for chosen in beside_both if (cell.row, cell.column) in chosen]
         if both and not any(value.reached or value.apart for value in both):
@@ -354,6 +360,7 @@ def _summary(table: str, method: str, cells: Sequence[Printed], rows: Sequence[M
         described=_mean(described, shown),
         best=_mean(best, shown),
         in_means=tuple(_line(table, cell) for cell in shown),
+        means_apart=bool(shown) and not usual,
         described_row=max(names, key=names.__getitem__, default=""),
         best_row=best_row,
         lines=len(right),

@@ -111,9 +111,7 @@ def accuracy_cap(sizes: np.ndarray, slack: float | int) -> float:
     return 100.0 * (1.0 - wrong / n)
 
 
-def verdict(
-    measure: str, printed: Printed | None, ours: float, cap: float | None = None, *, quick_runs: int = 0
-) -> str:
+def verdict(measure: str, printed: Printed | None, ours: float, cap: float | None = None) -> str:
     """Compare our value with the printed one, in words.
 
     Parameters
@@ -125,9 +123,6 @@ def verdict(
     ours : float
     cap : float, optional
         Highest accuracy (%) that the printed balance allows.
-    quick_runs : int, default 0
-        Number of runs of ours if it is from a quick run; the rules are those of the whole table, and the words say the
-        number.
 
     Examples
     --------
@@ -136,8 +131,6 @@ def verdict(
     ('short by 3.9 points', 'reached', 'better by 1.9 points')
     >>> verdict("accuracy", Printed("Libras", "NMF Acc", "accuracy", 73.0), 93.9)
     'another experiment: better by 20.9 points'
-    >>> verdict("accuracy", cell, 91.13, quick_runs=1)
-    'short by 3.9 points, in 1 run of quick'
     >>> verdict("accuracy", cell, 88.0, cap=90.0)
     'impossible: capped at 90.0 by the printed balance'
     >>> verdict("rand", Printed("Flame", "FSVC Rand", "rand", 0.03, "impossible", "it is at least 0.460"), 0.9)
@@ -155,8 +148,6 @@ def verdict(
         if limit is not None and printed.value > limit + kind.tolerance:
             return f"impossible: capped at {limit:.{kind.decimals}f} by the printed balance"
     compared = _compared(kind, printed.value, ours)
-    if quick_runs and kind.better:
-        compared = f"{compared}, in {quick_runs} run{'s' if quick_runs > 1 else ''} of quick"
     if printed.mark in ("low-ri", "contradiction"):
         return f"printed value contradicts itself ({printed.remark}); {compared}"
     return compared

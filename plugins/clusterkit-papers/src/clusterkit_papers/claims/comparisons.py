@@ -285,7 +285,7 @@ def pairs_of_rows(
         beside = stem + other
         sums = [sum(rows.get((which, column), float("nan")) for column in columns) for which in (name, beside)]
         if sums[0] == sums[0] and sums[1] == sums[1]:
-            yield _compared(stem.rstrip(", "), sums[0], sums[1], other, better, slack)
+            yield _compared(stem.rstrip(",: "), sums[0], sums[1], other, better, slack)
 
 
 def beside_plain(problem: str, values: Values) -> Iterator[Comparison]:

@@ -73,6 +73,9 @@ def svc_beside(
 EXTERNAL = (" purity, formula as printed", " Rand", " NMI")
 """The columns of a method in the table of indices with known classes."""
 
+UNBALANCED = ("Ionosphere", "SatelliteC1-C2", "Svmguide1-a")
+"""The sets that the EMMC paper calls unbalanced."""
+
 AS_IN_PRINT = ("Banana: ", "Banana 40,000: ", "Letter: ")
 """The problems with attributes in [0, 1], as in the paper on equal clustering."""
 
@@ -263,11 +266,18 @@ CLAIMS = (
         "section 5.3, after table 6",
         "by its balance EMMC handles unbalanced data well, such as Ionosphere, SatelliteC1-C2 and Svmguide1-a",
         ("emmc-table7",),
-        on(
-            ("Ionosphere", "SatelliteC1-C2", "Svmguide1-a"),
-            partial(beside_best, ("emmc-table7",), "EMMC", TWO, " Acc"),
+        several(
+            on(UNBALANCED, partial(beside_best, ("emmc-table7",), "EMMC", TWO, " Acc")),
+            partial(
+                pairs_of_rows,
+                "emmc-table7",
+                "emmc-paper",
+                "emmc-paper without balancer",
+                ("EMMC Acc",),
+                begins=UNBALANCED,
+            ),
         ),
-        reason="more accurate there than each other margin method; no row leaves the balance out",
+        reason="more accurate there than each other margin method, and at C = 500 than without the balance",
     ),
     Claim(
         "emmc",
