@@ -245,6 +245,10 @@ class FittedAttributes(Outputs):
         if names.keys() - cluster_sizes(self.labels_) or not all(isinstance(name, str) for name in names.values()):
             raise ValueError("the names are not those of the clusters")
         row = self._zero_row()
+        if self.space_ is not None and self.space_.in_memory:
+            sparse = isinstance(self.space_.coordinates(row), SparseRows)
+            if sparse != isinstance(self.space_.points, SparseRows):
+                raise ValueError(f"_takes_sparse_rows is {sparse}, and the rows of the fit are not so")
         if self.predictor_ is not None:
             # before memory is taken for the scores of a row in each of them
             if (clusters := getattr(self.predictor_, "k", k)) > len(self.labels_):

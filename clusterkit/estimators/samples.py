@@ -136,10 +136,7 @@ def _reason(X: object) -> str | None:
         return None
     imaginary = [column.name for column in columns if column.kind == "complex"]
     if imaginary:
-        return (
-            f"Complex data not supported: {_holding(imaginary)} complex numbers, which cannot be compared; make two "
-            "columns of their real and imaginary parts"
-        )
+        return f"Complex data not supported: {_holding(imaginary)} {COMPLEX}"
     texts = [(column.name, row) for column in columns if (row := _first_text(column)) is not None]
     if texts:
         name, row = texts[0]
@@ -158,8 +155,14 @@ def _reason(X: object) -> str | None:
     return None
 
 
+COMPLEX = "complex numbers, which cannot be compared; make two columns of their real and imaginary parts"
+"""What is said of them."""
+
+
 def _of_entries(X: Any) -> str | None:
-    """Sentence about infinite or missing entries of a sparse matrix; None if there are none."""
+    """Sentence about complex, infinite or missing entries of a sparse matrix; None if there are none."""
+    if X.dtype.kind == "c":
+        return f"X has {COMPLEX}"
     for what, test in TESTS.items():
         odd = test(X.data)
         if odd.any():
@@ -378,7 +381,7 @@ def checked(
     takes_sparse = featuremap is not None and featuremap.sparse and not dense_only
     # scikit-learn checks the stored values; the order of the indices in a row does not matter
     accept = "csr"
-    shape = cast("SparseMatrix", X).shape if issparse(X) else (0, 0)
+    shape = cast("SparseMatrix", X).shape if issparse(X) and why_no_table(X) is None else (0, 0)
     if not takes_sparse and 8 * shape[0] * shape[1] > min(MOST_BYTES, memory.cap()):
         subject = "the samples" if featuremap is None else f"featuremap '{featuremap.name}'"
         raise InvalidData(

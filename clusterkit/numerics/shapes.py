@@ -75,6 +75,8 @@ class Declared:
         kind = values.dtype.kind
         if values.dtype in UNFIT and not self.any_type:
             raise ValueError(f"{what} is of the type {values.dtype}, which is not computed with")
+        if kind == "O" and isinstance(value, int):
+            raise ValueError(f"{what} has a number beyond 64 bits")
         if kind not in "biuf" or not values.size:
             if self.divides is not None:
                 raise ValueError(f"{what} is empty")

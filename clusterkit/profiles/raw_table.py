@@ -98,6 +98,8 @@ class RawTable:
         columns: Sequence[Any] | None = None
         source: Any
         if hasattr(X, "tocsr"):  # one kind of sparse matrix is a mapping
+            if why := why_no_table(X):
+                raise InvalidData(f"{caller}: {why}")
             source = X.tocsr()
             n, d = source.shape
         elif isinstance(X, Mapping | HoldsFrame):

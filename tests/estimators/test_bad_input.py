@@ -5,7 +5,7 @@ import pandas as pd
 import polars as pl
 import pytest
 from oracles.recipes import EACH_CLASS, NAMES
-from scipy.sparse import csr_matrix
+from scipy.sparse import coo_array, csr_matrix
 
 import clusterkit
 from clusterkit import Pipeline, recipe
@@ -51,14 +51,12 @@ def test_fewer_samples_than_clusters(name):
         ({"n_clusters": 0}, r"n_clusters must be an integer >= 1, 'auto', a range \(least, most\) or None, got 0"),
         ({"n_clusters": 2.5}, r"n_clusters must be an integer >= 1, .*, got 2.5"),
         ({"n_init": 0}, r"n_init must be an integer >= 1, got 0"),
-        ({"max_iter": 0}, r"max_iter must be an integer >= 1, got 0"),
         ({"random_state": "seed"}, r"random_state must be a non-negative integer.*got 'seed'"),
         ({"random_state": -3}, r"random_state must be a non-negative integer.*got -3"),
         ({"solver": "rigde"}, r"no solver named 'rigde'. Did you mean 'ridge'\? Available: .*centroids"),
         ({"init": "kmean"}, r"no partitioner named 'kmean'. Did you mean 'kmeans'.*A recipe can start too: .*emmc"),
         ({"solver__c": 1.0}, r"solver 'ridge' has no parameter 'c'. .*Available: C, df"),
         ({"n_cluster": 2}, r"Pipeline has no parameter 'n_cluster'. Did you mean 'n_clusters'\?"),
-        ({"sover__C": 2}, r"Pipeline has no parameter 'sover__C'"),
     ],
     ids=lambda value: next(iter(value)) if isinstance(value, dict) else "",
 )
@@ -71,7 +69,6 @@ def test_values_out_of_range_and_unknown_names_are_clear_errors(change, message)
     ("data", "message"),
     [
         (None, "X is None, and a table is needed"),
-        (3, "X is 3, and a table is needed"),
         ("rows.csv", r"X is 'rows.csv'.*read a file first, by pandas.read_csv"),
         (["a", "b", "c"], "one text a row, such as 'a', and texts are compared by numbers that stand for them"),
         ([{"a": 1}, {"a": 2}], r"dicts, such as {'a': 1}; pandas.DataFrame\(X\)"),
@@ -80,6 +77,8 @@ def test_values_out_of_range_and_unknown_names_are_clear_errors(change, message)
         (pd.DataFrame(X[:, :2], columns=["x", "x"]), r"the columns 1, 2 have one name, 'x'.*Rename them"),
         (pd.DataFrame({"c": X[:, 0] * 1j, "x": X[:, 1]}), "complex numbers, which cannot be compared; make two"),
         (pd.Series([1.0, 2.0]), r"one dimension, \(2,\).*X.to_frame\(\)"),
+        (coo_array(X[:, 0]), r"X has one dimension, \(20,\)"),
+        (csr_matrix(X * 1j), "X has complex numbers, which cannot be compared"),
         (pl.Series([1.0, 2.0]), r"one dimension, \(2,\).*X.to_frame\(\)"),
     ],
     ids=lambda value: type(value).__name__,
@@ -98,6 +97,8 @@ def test_a_model_of_a_table_and_what_looks_at_its_rows_refuse_the_same():
     for look in (clusterkit.assign, clusterkit.representatives, clusterkit.profile):
         with pytest.raises(InvalidData, match=r"X is 'rows.csv', .*read a file first"):
             look(table, "rows.csv")
+        with pytest.raises(InvalidData, match=r"X has one dimension, \(20,\)"):
+            look(table, coo_array(X[:, 0]))
     with pytest.raises(InvalidParameter, match="names must be a list of 2 names, got the text 'ab'"):
         clusterkit.profile(table, frame, names="ab")
     with pytest.raises(InvalidData, match="compare: X has no row"):

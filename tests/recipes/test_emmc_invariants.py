@@ -186,18 +186,6 @@ def test_the_canonical_order_of_two_clusters(case, seed):
             np.testing.assert_array_equal(along_principal_axis(where.take(order), labels[order], 2), one[order])
 
 
-def test_without_it_single_output_depends_on_the_numbering():
-    space = mapped(Elm(n_hidden=25, width=2.0), blobs(60, 3, 0), 0)
-    labels = np.random.default_rng(1).integers(3, size=60)
-    codec = Interval()
-    decode, repair = literal(codec, 3, 2, 60)
-    partitions = set()
-    for number in ([0, 1, 2], [1, 0, 2], [0, 2, 1]):
-        visited, _ = oracle.emmc_path(space.rows(), np.array(number)[labels], codec.codebook(3), decode, repair, 10.0)
-        partitions.add((visited[-1][:, None] == visited[-1]).tobytes())
-    assert len(partitions) > 1
-
-
 @given(case=problem())
 def test_the_canonical_order_keeps_the_partition(case):
     space, labels, k, _, _ = case

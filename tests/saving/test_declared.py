@@ -106,7 +106,7 @@ BAD = {
         (np.array([], int), "parts"),
     ],
     "heights": [(np.array([2.0, 1.0]), "ascending"), (np.array([np.nan, 1.0]), "ascending")],
-    "count": [(0, "outside 1..3"), (4, "outside 1..3")],
+    "count": [(0, "outside 1..3"), (4, "outside 1..3"), (2**64, "64 bits")],
 }
 
 

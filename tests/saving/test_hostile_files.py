@@ -292,13 +292,14 @@ def test_shapes_that_do_not_agree(models):
     [
         ("Scores", "are_memberships", True, "memberships in 1 of 2 clusters"),
         ("Decoder", "k", 10**9, "1000000000 clusters are predicted"),
+        ("Pipeline", "_takes_sparse_rows", True, "the rows of the fit are not so"),
     ],
 )
-def test_clusters_are_those_of_the_labels(record, field, value, message, models):
+def test_fields_that_disagree_are_refused(record, field, value, message, models):
     def call(header, tree):
         node_of(tree, record)["fields"][field] = value
 
-    assert message in refusal(changed(models["emmc"], call))
+    assert message in refusal(changed(models["kmeans" if record == "Pipeline" else "emmc"], call))
 
 
 NUMBERS = st.one_of(

@@ -348,6 +348,8 @@ class TestSaving:
         ):  # fmt: skip
             with pytest.raises(ValueError, match=r"must|there is no|has no"):
                 attrs.evolve(plan, **change)
+        with pytest.raises(ValueError, match="other than 0 to 1 gaps"):
+            self.round_trip(attrs.evolve(fitted, rows=1))
 
 
 def test_the_paragraph_names_every_decision(fitted):

@@ -198,9 +198,8 @@ EQUAL_ROWS, MOST_GROUPS = 10, 200
 """Equal rows are a group that may be a cluster if there are as many as the smallest cluster has, and no fewer than the
 rows over the second number. Where most rows are in such groups, the distinct rows are too few to be a graph."""
 
-REPEATED, SMALL_SHARE = 3, 0.1
-"""Equal rows from which on they are a group of which a user would ask, and the share of the rows in groups that are too
-small for a cluster from which on a fit warns."""
+REPEATED = 3
+"""Equal rows from which on they are a group of which a user would ask."""
 
 
 def neighbour_graph(X: Array, n_neighbors: int, rng: Rng, search: str = "auto") -> NeighbourGraph:
@@ -235,7 +234,7 @@ def _warn_of_small_groups(graph: NeighbourGraph, is_unit: bool) -> None:
     counts = np.bincount(graph.place)
     groups = counts[counts >= REPEATED]
     small = groups[groups < _least_group(len(graph.place))]
-    if 2 * groups.sum() > len(graph.place) and small.sum() >= SMALL_SHARE * len(graph.place):
+    if 2 * groups.sum() > len(graph.place) and len(small):
         cosine = "metric='cosine' and " * is_unit
         warnings.warn(
             f"most rows are equal to others, {small.sum()} of {len(graph.place)} in groups of at most {small.max()}: "

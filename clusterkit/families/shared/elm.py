@@ -60,9 +60,9 @@ class GaussianNodes(BlockFunction):
     _exponent: Array = attrs.field(init=False, repr=False)
 
     def __attrs_post_init__(self) -> None:
-        # |x - a|² is expanded about the mean of the centers, so that a common offset of the data costs no digits; with
-        # |x|² and 1 as two more features the whole exponent is one matrix product.
-        origin = self.centers.mean(axis=0)
+        # |x - a|² is expanded about the median of the centers, so that neither a common offset of the data nor far rows
+        # cost digits; with |x|² and 1 as two more features the whole exponent is one matrix product.
+        origin = np.median(self.centers, axis=0)
         centers = self.centers - origin
         rows = [2.0 * self.widths * centers.T, -self.widths[None], -self.widths * np.square(centers).sum(axis=1)[None]]
         object.__setattr__(self, "_origin", origin)
@@ -79,17 +79,21 @@ class GaussianNodes(BlockFunction):
             return self._on_device(Y)
         m, d = Y.shape
         rows = np.ones((m, d + 2), dtype=Y.dtype)
-        rows[:, :d] = (Y if self.scaling is None else self.scaling(Y)) - self._origin
+        rows[:, :d] = self._scaled(Y) - self._origin
         rows[:, d] = np.einsum("ij,ij->i", rows[:, :d], rows[:, :d])
         Z = product(rows, self._exponent.astype(Y.dtype, copy=False))
         np.minimum(Z, 0.0, out=Z)
         return np.exp(Z, out=Z)
 
+    def _scaled(self, Y: Any) -> Any:
+        """Scaled rows in float64: in float32 they would lose what they differ in where others are far."""
+        Y = as_type(Y, np.float64)
+        return Y if self.scaling is None else self.scaling(Y)
+
     def _on_device(self, Y: Any) -> Any:
         """Features of rows of another library, by the same product."""
         xp = array_namespace(Y)
-        scaled = Y if self.scaling is None else self.scaling(Y)
-        rows = as_type(as_type(scaled, np.float64) - to_device_of(self._origin, Y, np.float64), host_dtype(Y))
+        rows = as_type(self._scaled(Y) - to_device_of(self._origin, Y, np.float64), host_dtype(Y))
         squares, ones = row_squares(rows)[:, None], xp.ones((Y.shape[0], 1), dtype=Y.dtype, device=Y.device)
         Z = device_product(xp.concat([rows, squares, ones], axis=1), to_device_of(self._exponent, Y))
         return xp.exp(xp.minimum(Z, xp.zeros((), dtype=Y.dtype, device=Y.device)))
@@ -237,8 +241,8 @@ class Elm(FeatureMap):
             A = rng.uniform(-1.0, 1.0, size=(L, d))
             nodes = GaussianNodes(scaling, A, self.width * _open_unit(rng, L))
         else:
-            rows = samples.rows(draw_rows(rng, n, L) if n >= L else rng.integers(n, size=L))
-            A = (rows if scaling is None else scaling(rows)).astype(np.float64)
+            rows = samples.rows(draw_rows(rng, n, L) if n >= L else rng.integers(n, size=L)).astype(np.float64)
+            A = np.asarray(rows if scaling is None else scaling(rows), dtype=np.float64)
             nodes = GaussianNodes(scaling, A, self.width * _open_unit(rng, L) / _median(samples, scaling, rng))
         _warn_of_underflow(nodes, samples.rows(np.arange(0, n, max(1, n // TRIED_ROWS))))
         return FittedMap(nodes, {"n_hidden": L} if self.n_hidden is None else {}, storage=self.storage)
@@ -251,8 +255,8 @@ def _open_unit(rng: Rng, size: int) -> Array:
 
 def _median(samples: FeatureSpace, scaling: Affine | None, rng: Rng) -> float:
     """Median squared distance of distinct rows; 1 if all rows are equal."""
-    rows = samples.rows(sample_rows(samples.n, MEDIAN_ROWS, rng))
-    rows = (rows if scaling is None else scaling(rows)).astype(np.float64)
+    rows: Array = samples.rows(sample_rows(samples.n, MEDIAN_ROWS, rng)).astype(np.float64)
+    rows = rows if scaling is None else scaling(rows)
     D = squared_distances(rows, rows)
     D = np.concatenate([D[i, :i] for i in range(len(rows))])  # every pair once
     # distances of equal rows that are computed from expanded squares are rounding errors, not 0

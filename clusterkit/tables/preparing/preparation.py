@@ -12,6 +12,7 @@ import numpy as np
 
 from clusterkit._typing import Array, Mask
 from clusterkit.errors import InvalidParameter, TableError, nearest_names
+from clusterkit.numerics.shapes import scalar
 from clusterkit.tables.cells.column_names import check_distinct
 from clusterkit.tables.cells.parsing import order_of
 from clusterkit.tables.cells.readings import as_levels
@@ -336,7 +337,7 @@ class FittedPreparation:
 
     preparation: Preparation
     plans: tuple[ColumnPlan, ...]
-    rows: int
+    rows: int = attrs.field(validator=scalar(least=1))
     scale: str
     reason: str
     narrow: bool = False
@@ -349,6 +350,12 @@ class FittedPreparation:
             widths = self.donors.features.shape[1], self.donors.has.shape[1]
             if widths != (len(self.features), len(self.used)):
                 raise ValueError("donors must have the features and the used columns of the preparation")
+
+    def check_saved(self) -> None:
+        """Raise ValueError unless each column has as many gaps as rows, or fewer."""
+        for plan in self.plans:
+            if not 0 <= getattr(plan, "gaps", 0) <= self.rows:
+                raise ValueError(f"FittedPreparation: a column has other than 0 to {self.rows} gaps")
 
     @property
     def columns(self) -> tuple[str, ...]:

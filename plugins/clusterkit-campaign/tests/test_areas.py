@@ -126,6 +126,7 @@ BROKEN = {
     "clusterkit.tables.cells.parsing.MONTHS": {"jan": 1, "feb": 2},
     "clusterkit.report.page.plain": lambda text, most=0: text.replace("#", ""),
     "clusterkit.tables.reading.delimited.is_again": lambda *_: False,
+    "clusterkit.tables.preparing.redundant_columns._ranks": lambda values: values,
     "clusterkit.report.page.pictures": lambda analysis: {
         name: re.sub(r'id="|href="#|url\(#|#[0f]{6}|#222222', "x", html.unescape(picture))
         for name, picture in pictures(analysis).items()
@@ -156,6 +157,7 @@ class TestTables:
                 "clusterkit.tables.reading.spreadsheets.hidden_parts",
                 "hidden cells are read, and nothing",
             ),
+            ("alike", "clusterkit.tables.preparing.redundant_columns._ranks", "columns say the same, or not"),
             ("names again", "clusterkit.tables.reading.delimited.is_again", "names that come again are rows of a p"),
             ("forms of values", "clusterkit.tables.cells.parsing.MONTHS", "a value is left out, and nothing says so"),
             ("report", "clusterkit.report.page.plain", "a text of the table is changed in the text of a report"),
@@ -289,6 +291,13 @@ class TestEdges:
         monkeypatch.setattr("clusterkit.families.support_vectors._svc_search.warn_of_nothing", lambda *arguments: None)
         monkeypatch.setattr(edges, "_recipes", lambda round_number: [])
         assert {problem.severity for problem, _ in check_edge("piles of equal rows", Counter(), 3, 0)} == {SILENT}
+
+    @pytest.mark.parametrize("cured", ["without_rounding", "_warn_of_small_groups"])
+    def test_directions_that_are_no_clusters_are_seen(self, cured, monkeypatch):
+        monkeypatch.setattr(f"clusterkit.families.embeddings.layout.{cured}", lambda X, *unit: X)
+        assert {
+            problem.severity for seed in range(6) for problem, _ in check_edge("directions", Counter(), seed, 0)
+        } == {SILENT}
 
     def test_the_first_round_has_every_value_that_is_a_bound(self):
         every = edges._bounds()

@@ -49,7 +49,7 @@ def formula(space, X):
         return H, 1 + np.abs(Y) @ np.abs(nodes.weights.T) + np.abs(nodes.biases)
     A = nodes.centers.astype(np.longdouble)
     D = np.sum((Y[:, None] - A[None]) ** 2, axis=2)
-    o = A.mean(axis=0)
+    o = np.median(A, axis=0)
     size = np.sum((Y - o) ** 2, axis=1)[:, None] + np.sum((A - o) ** 2, axis=1)
     return np.exp(-nodes.widths * D), 1 + nodes.widths * size
 
@@ -180,6 +180,13 @@ def test_rounding_errors_between_equal_rows_are_no_distances():
         scaled = space.mapping.scaling(X)
         D = np.sum((scaled[:, None] - scaled[None]) ** 2, axis=2)
         assert space.mapping.widths.max() <= 1.001 / np.median(D[D > 0])
+
+
+def test_single_precision_sees_the_same_of_groups_beside_far_rows():
+    X = np.random.default_rng(0).normal(size=(60, 2)).astype(np.float32)
+    X = np.concatenate([X, [[1e6, 2e6], [-3e6, 1e6]]], dtype=np.float32)
+    one, other = (fit(Elm(), X.astype(kind)).rows()[:60] for kind in (np.float32, np.float64))
+    np.testing.assert_allclose(one, other, atol=1e-6)
 
 
 @pytest.mark.parametrize("kind", sorted(KINDS))

@@ -97,7 +97,7 @@ def _heard(subject: Subject, X: Array, k: int, counts: Counter[str]) -> tuple[An
 def _program(subject: Subject, X: Array, k: int) -> str:
     return (
         "import numpy as np\nfrom clusterkit import Pipeline, recipe\n"
-        f"print({subject.program(k)}.fit(np.array({X.tolist()!r})).labels_)"
+        f"print({subject.program(k)}.fit(np.array({X.tolist()!r}, {X.dtype.str!r})).labels_)"
     )
 
 
@@ -144,6 +144,19 @@ def _groups_in_many_columns(rng: Rng, counts: Counter[str], round_number: int) -
                     text = f"{number} clusters of {len(sizes)} groups"
                     problems.append(Problem(SILENT, "groups of equal rows are joined without a warning", text))
             yield from ((problem, _program(each, X, len(sizes))) for problem in problems)
+
+
+def _directions(rng: Rng, counts: Counter[str], round_number: int) -> Found:
+    """Rows that differ in length alone are as many clusters of embeddings as directions, or the fit warns."""
+    sizes = rng.integers(3, 60, size=int(rng.integers(2, 9)))
+    X = np.repeat(rng.normal(size=(len(sizes), int(rng.integers(5, 60)))), sizes, axis=0)
+    X = rng.permutation((X * rng.uniform(0.5, 2.0, (len(X), 1))).astype(np.float32))
+    subject = of_recipe("embeddings")
+    answer, ours, problems = _heard(subject, X, len(sizes), counts)
+    if answer.model is not None and answer.model.n_clusters_ != len(sizes) and not ours:
+        text = f"{answer.model.n_clusters_} clusters of {len(sizes)} directions"
+        problems.append(Problem(SILENT, "rows equal up to rounding are no clusters, and no warning", text))
+    yield from ((problem, _program(subject, X, len(sizes))) for problem in problems)
 
 
 def _more_clusters_than_rows(rng: Rng, counts: Counter[str], round_number: int) -> Found:
@@ -352,6 +365,7 @@ def _differing(model: Any, X: Array) -> str | None:
 EDGES: Mapping[str, Callable[[Rng, Counter[str], int], Found]] = {
     "piles of equal rows": _piles_of_equal_rows,
     "groups in many columns": _groups_in_many_columns,
+    "directions": _directions,
     "more clusters than rows": _more_clusters_than_rows,
     **{f"legal bounds, part {part + 1}": partial(_legal_bounds, part) for part in range(PARTS)},
     "weights": _weights,

@@ -383,11 +383,25 @@ def _drawn(rng: Rng) -> Iterator[tuple[str, str]]:
             yield f"{draw.__name__} draws {points} of {ROWS} rows", ax.get_title(loc="left")
 
 
+def _alike(rng: Rng) -> Iterator[tuple[str, str]]:
+    """Columns say the same where one follows from the other, and not where they share far rows alone."""
+    a, b = rng.normal(size=(2, ROWS))
+    follows = rng.random() < 0.5
+    b = rng.uniform(1.0, 9.0) * a - 3.0 if follows else b
+    far = int(rng.integers(3))
+    a[:far] = b[:far] = 10.0 ** rng.integers(3, 9)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        Preparation().fit({"a": a, "b": b})
+    if any("say the same" in str(one.message) for one in caught) != follows:
+        yield "columns say the same, or not, where it is otherwise", f"{far} far rows, follows: {follows}"
+
+
 TABLES: Mapping[str, Callable[[Rng], Iterator[tuple[str, str]]]] = MappingProxyType(
     {
         "workbook": _workbook, "words": _words, "sentences": _sentences, "report": _report, "pictures": _drawn,
         "components": _components, "hidden cells": _hidden,
-        "forms of values": _values, "names again": _again,
+        "forms of values": _values, "names again": _again, "alike": _alike,
     }
 )  # fmt: skip
 """The kinds of tables by name."""
