@@ -31,7 +31,7 @@ from clusterkit.fitting.device_paths import with_device_path
 from clusterkit.numerics.shapes import array
 from clusterkit.numerics.sparse_rows import SparseMatrix, SparseRows
 from clusterkit.samples import devices, memory
-from clusterkit.samples.coding import why_no_table
+from clusterkit.samples.coding import COMPLEX, why_no_table
 from clusterkit.samples.device_engine import ArrayRows
 from clusterkit.samples.rows import Rows
 from clusterkit.samples.transform import ChosenColumns, Transform
@@ -153,10 +153,6 @@ def _reason(X: object) -> str | None:
             cells = np.logical_or.reduce([odd[title] for title in counts])
             return _gaps(what, counts, int(cells.sum()), len(cells))
     return None
-
-
-COMPLEX = "complex numbers, which cannot be compared; make two columns of their real and imaginary parts"
-"""What is said of them."""
 
 
 def _of_entries(X: Any) -> str | None:

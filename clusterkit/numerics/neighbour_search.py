@@ -81,39 +81,6 @@ class Neighbours:
     sketch: int | None
 
 
-ROUNDING = 5e-7
-"""Gap along a line between two rows of length 1 that may be one: in single precision the raw numbers, the length and
-the quotient move a row by 1e-7 at most, and the lines are a few times as long."""
-
-LINES = 4
-"""Random lines along which rows must be equal: unrelated rows are so along one or two of them."""
-
-
-def without_rounding(X: Array) -> Array:
-    """Rows X (n, d) of length 1, in which those that are equal up to `ROUNDING` are one and the same.
-
-    Rows are sorted along random lines, again and again among those between which there was no gap. A set that is wider
-    than rounding makes it is a chain of different rows, which stay what they are. O(n d + n log n).
-
-    Examples
-    --------
-    >>> X = np.array([[0.6, 0.8], [0.6, 0.80000005], [0.8, 0.6]], dtype=np.float32)
-    >>> len(np.unique(X, axis=0)), len(np.unique(without_rounding(X), axis=0))
-    (3, 2)
-    """
-    lines = np.random.default_rng(0).standard_normal((X.shape[1], LINES))
-    along = np.concatenate([X[i : i + BLOCK].astype(np.float64) @ lines for i in range(0, len(X), BLOCK)])
-    number, starts = np.zeros(len(X), dtype=np.intp), np.ones(len(X), dtype=bool)
-    for places in along.T:
-        order = np.lexsort((places, number))
-        starts[1:] = (np.diff(number[order]) > 0) | (np.diff(places[order]) > ROUNDING)
-        number[order] = np.cumsum(starts) - 1
-    first = np.flatnonzero(starts)
-    widths = np.maximum.reduceat(along[order], first) - np.minimum.reduceat(along[order], first)
-    is_one = np.all(widths <= 4 * ROUNDING, axis=1)[number]
-    return X[np.where(is_one, order[first][number], np.arange(len(X)))]
-
-
 def canonical_order(X: Array) -> tuple[Indices, Indices]:
     """Distinct rows of X (n, d) in an order of their own, (u,), and the place of every row in it, (n,).
 

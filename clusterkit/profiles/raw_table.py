@@ -18,7 +18,7 @@ import numpy as np
 
 from clusterkit._typing import AnyArray, Array, Indices, Mask
 from clusterkit.errors import STEERING, InvalidData, InvalidParameter, escaped, shortened
-from clusterkit.samples.coding import why_no_table
+from clusterkit.samples.coding import COMPLEX, why_no_table
 from clusterkit.tables.cells.measures import PLAIN
 from clusterkit.tables.cells.readings import NATIVE, as_hours, as_levels, as_numbers, as_seconds, settled
 from clusterkit.tables.cells.times import DURATION, TIME, clock_text
@@ -212,6 +212,8 @@ def _read(name: str, column: Column, plan: ColumnPlan | None) -> RawColumn:
     """A column read by its plan, or without a plan by its type."""
     if isinstance(plan, LeftOut):
         return RawColumn(name, "category", np.full(len(column.values), -1), left_out=plan.reason)
+    if column.kind == "complex":
+        raise InvalidData(f"column {shortened(name)!r} has {COMPLEX}")
     if isinstance(plan, NumberColumn) and column.kind != "truth":  # "is True" says more than "is high"
         return RawColumn(name, "number", plan.read(column).values)
     if plan is None and column.kind == "number":

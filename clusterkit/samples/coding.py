@@ -24,6 +24,7 @@ from clusterkit.samples.array_libraries import (
 )
 
 __all__ = [
+    "COMPLEX",
     "TEXTS",
     "Coded",
     "Coding",
@@ -162,6 +163,10 @@ TEXTS = (
 
 MOST_FIELDS = 5
 """Names of fields that a message shows."""
+
+
+COMPLEX = "complex numbers, which cannot be compared; make two columns of their real and imaginary parts"
+"""What is said of them."""
 
 
 def why_no_table(X: object) -> str | None:

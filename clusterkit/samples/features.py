@@ -17,6 +17,7 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Counts, Indices
+from clusterkit.numerics.selection import without_rounding
 from clusterkit.numerics.shapes import DERIVED, array, scalar
 from clusterkit.numerics.sparse_rows import SparseRows
 from clusterkit.numerics.threads import each_block
@@ -300,6 +301,10 @@ class FeatureSpace(Space):
         """The features as samples of a further map."""
         return self if isinstance(self.mapping, IdentityMap) else identity_space(self.rows(), self.transform.steps)
 
+    @property
+    def _are_directions(self) -> bool:
+        return getattr(self.mapping, "directions", False)
+
     def require_table(self, columns: int, what: str) -> None:
         """Refuse a table (n, columns) that the memory cap does not allow, where samples are not in memory."""
 
@@ -341,7 +346,10 @@ class FeatureSpace(Space):
         return H @ H.T
 
     def rows(self, index: Indices | None = None) -> Array:
-        """Rows of H by index, or all rows if the memory cap allows it; `SparseRows` if H is sparse."""
+        """Rows of H by index, or all rows if the memory cap allows it; `SparseRows` if H is sparse.
+
+        Among all rows, directions that are equal up to rounding are one, which would be several clusters else.
+        """
         if index is not None:
             return self.mapping(self.points[index])
         if self.sparse:
@@ -354,7 +362,7 @@ class FeatureSpace(Space):
         H = np.empty((self.n, self.width), dtype=self.dtype)
         for rows, block in self.blocks():
             H[rows] = block
-        return H
+        return without_rounding(H) if self._are_directions else H
 
     def squared_norms(self) -> Array:
         """``|h(x_i)|²``, (n,), float64."""
@@ -430,10 +438,11 @@ class DenseSpace(FeatureSpace):
         return cast("Array", self._H)
 
     def as_samples(self) -> FeatureSpace:
-        """The stored matrix as samples of a further map, without a copy."""
+        """The stored matrix as samples of a further map, without a copy; of directions the `rows`."""
         if isinstance(self.mapping, IdentityMap):
             return self
-        return identity_space(self._matrix(), self.transform.steps)
+        H = self.rows() if self._are_directions else self._matrix()
+        return identity_space(H, self.transform.steps)
 
     def take(self, index: Indices) -> DenseSpace:
         """The space of some samples; features are computed again, so that they equal streamed features exactly."""

@@ -99,6 +99,9 @@ def test_a_model_of_a_table_and_what_looks_at_its_rows_refuse_the_same():
             look(table, "rows.csv")
         with pytest.raises(InvalidData, match=r"X has one dimension, \(20,\)"):
             look(table, coo_array(X[:, 0]))
+        for numbers in (X * 1j, (X * 1j).tolist(), csr_matrix(X * 1j)):
+            with pytest.raises(InvalidData, match="column 'x0' has complex numbers, which cannot be compared; make"):
+                look([0, 1] * 10, numbers)
     with pytest.raises(InvalidParameter, match="names must be a list of 2 names, got the text 'ab'"):
         clusterkit.profile(table, frame, names="ab")
     with pytest.raises(InvalidData, match="compare: X has no row"):

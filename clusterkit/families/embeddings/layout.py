@@ -18,7 +18,8 @@ from clusterkit._typing import Array, Indices, Rng
 from clusterkit.contracts import FeatureMap, Task, params
 from clusterkit.errors import ClusterkitWarning, counted
 from clusterkit.numerics.neighbour_graph import components
-from clusterkit.numerics.neighbour_search import METHODS, canonical_order, nearest_of, nearest_rows, without_rounding
+from clusterkit.numerics.neighbour_search import METHODS, canonical_order, nearest_of, nearest_rows
+from clusterkit.numerics.selection import without_rounding
 from clusterkit.numerics.shapes import array, scalar
 from clusterkit.numerics.threads import limited_threads, over_rows, thread_pool
 from clusterkit.samples import EmbeddedSpace, FeatureSpace, memory

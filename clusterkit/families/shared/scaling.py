@@ -186,6 +186,7 @@ class UnitRows(BlockFunction):
     """
 
     array_api: ClassVar[bool] = True
+    directions: ClassVar[bool] = True
 
     origin: Array | None = attrs.field(validator=array("d"))
     columns: int = attrs.field(validator=wide("d"))

@@ -17,7 +17,7 @@ import numpy as np
 
 from clusterkit.errors import TableError, counted, shortened
 from clusterkit.numerics.distances import differing_units
-from clusterkit.samples.coding import TEXTS
+from clusterkit.samples.coding import COMPLEX, TEXTS
 from clusterkit.tables.cells.column_names import no_such_column
 from clusterkit.tables.cells.measures import are_alike
 from clusterkit.tables.cells.moments import Moments
@@ -416,10 +416,7 @@ def _plan(column: ColumnSums, wishes: Preparation, drop: frozenset[str]) -> Colu
     if name in drop:
         return LeftOut(name, "as you asked", True)
     if column.kind == "complex":
-        raise TableError(
-            f"column {shortened(name)!r} has complex numbers, which cannot be compared; make two columns of their "
-            "real and imaginary parts, or leave it out"
-        )
+        raise TableError(f"column {shortened(name)!r} has {COMPLEX}, or leave it out")
     if name in wishes.as_number:
         mark, numbers = column.as_number()
         if column.clock.native or (column.clock.n and not numbers.n):
