@@ -21,7 +21,7 @@ from clusterkit.contracts.seeds import Seeds
 from clusterkit.drivers.auto import CONFIRMS, AutoDriver, LabelsByVotes, restated_in_words
 from clusterkit.drivers.auto_fits import Known, pool_of
 from clusterkit.drivers.compose import checked_number, is_open, limits_of, map_of, recipes_of_matrices
-from clusterkit.errors import ClusterkitWarning, InvalidData, InvalidParameter
+from clusterkit.errors import ClusterkitWarning, InvalidData, InvalidParameter, counted
 from clusterkit.estimators import same_place
 from clusterkit.estimators.auto_tables import (
     MOST_ROWS,
@@ -33,7 +33,7 @@ from clusterkit.estimators.auto_tables import (
     rand_index,
     restated_column,
 )
-from clusterkit.estimators.base import NestedParams
+from clusterkit.estimators.base import NestedParams, level_of_caller
 from clusterkit.estimators.build import recipe
 from clusterkit.estimators.driven import Driven
 from clusterkit.estimators.pipeline import Pipeline
@@ -44,7 +44,7 @@ from clusterkit.estimators.units import SCALE_OR_FRAME, warn_of_units
 from clusterkit.fitting.device_paths import IN_MEMORY_SHARE
 from clusterkit.fitting.fit import missing_clusters, n_with_samples
 from clusterkit.fitting.samples import EngineSamples, Predicted, engine_for
-from clusterkit.numerics.selection import n_distinct, sample_rows
+from clusterkit.numerics.selection import MOST_POINTS, n_distinct, sample_rows
 from clusterkit.numerics.threads import ignoring
 from clusterkit.samples import FeatureSpace, memory
 from clusterkit.samples.device_engine import DeviceEngine
@@ -65,6 +65,10 @@ def _front(metric: str) -> FeatureMap | None:
             f"none. {recipes_of_matrices()}"
         )
     return front
+
+
+REPEATED = 3
+"""Mean number of equal rows from which on a user would ask for their sets."""
 
 
 class Auto(Driven):
@@ -133,7 +137,8 @@ class Auto(Driven):
         below some hundred rows and where clusters touch, so that True is no proof. A ring, an arc or a rolled sheet is
         one piece: ``resolved_["auto"]["one_piece"]`` is then "curved", or "joined" where flags or levels are among the
         features. None where the tests say nothing: of at most 20 distinct rows that are mostly repeated and no counts
-        or categories, whose number is ``resolved_["auto"]["points"]``.
+        or categories, whose number is ``resolved_["auto"]["points"]``. Where few distinct rows are in fewer clusters,
+        a warning says with which number each is one.
     second_n_clusters_ : int or None
         Number of clusters of the best candidate with another number; where the structure is nested both are right
         (``resolved_["auto"]["second_is_nested"]``). None if the number was given.
@@ -310,6 +315,7 @@ n_features_in_
             beside = rows if cells is None else np.hstack([rows, cells])
             return self._fit_sample(SlicedRows(beside), LocalEngine(), fitted)
         answer = self._answer(rows, fitted, cells, known)
+        self._warn_of_points(rows, answer)
         self._set(answer.driven, rows)
         return self._named(fitted, answer)
 
@@ -329,6 +335,7 @@ n_features_in_
         features = np.ascontiguousarray(part[:, :width])
         with ignoring(LabelsByVotes) if len(part) < rows.n else nullcontext():
             answer = self._answer(features, fitted, np.ascontiguousarray(part[:, width:]))
+        self._warn_of_points(features, answer)
         fit, of_codes = answer.driven.fit, answer.preparation is not None and answer.preparation.coded
         fit = attrs.evolve(fit, missing_clusters=self._missing_clusters(fit, features))
         if len(part) == rows.n:
@@ -351,6 +358,17 @@ n_features_in_
         self._set_fitted(fit, None)
         self._set_report(answer.driven.report)
         return self._named(fitted, answer)
+
+    def _warn_of_points(self, rows: Array, answer: TableAnswer) -> None:
+        """Say that clusters hold several sets of equal rows, where there is little else than such sets."""
+        points, k = n_distinct(rows, MOST_POINTS + 1), int(answer.driven.fit.labels.max()) + 1
+        if self._driver().n_clusters is None and k < points <= min(MOST_POINTS, len(rows) // REPEATED):
+            warnings.warn(
+                f"only {points} of the {len(rows)} rows are distinct, and they are in {counted(k, 'cluster')}. Where "
+                f"each is a cluster, take n_clusters={points}",
+                ClusterkitWarning,
+                stacklevel=level_of_caller(),
+            )
 
     def _named(self, fitted: FittedPreparation | None, answer: TableAnswer) -> FittedPreparation | None:
         """The preparation of new rows, with the names of its columns set; None for an array."""

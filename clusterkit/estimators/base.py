@@ -449,7 +449,7 @@ class FittedAttributes(Outputs):
         self.exact_on_training_ = fit.exact
         self.predictor_ = fit.predict
         if fit.missing_clusters is not None and not compose.is_open(getattr(self, "n_clusters", None)):
-            warnings.warn(fit.missing_clusters, ClusterkitWarning, stacklevel=_level_of_caller())
+            warnings.warn(fit.missing_clusters, ClusterkitWarning, stacklevel=level_of_caller())
         for name, values in (
             ("preparation_", None),
             ("_names", None),
@@ -464,8 +464,8 @@ class FittedAttributes(Outputs):
                 setattr(self, name, values)
 
 
-def _level_of_caller() -> int:
-    """Number of calls from `_set_fitted` up to the caller outside of the library, for a warning of a fit."""
+def level_of_caller() -> int:
+    """Number of calls from the function that warns up to the caller outside of the library, for a warning of a fit."""
     frame, level = sys._getframe(1), 1
     while frame.f_back is not None and str(frame.f_globals.get("__name__", "")).startswith("clusterkit."):
         frame, level = frame.f_back, level + 1

@@ -115,6 +115,16 @@ class TestDegenerateData:
         assert model.candidates_ == []
         assert not model.predict(X).any()
 
+    @pytest.mark.parametrize(("groups", "each"), [(5, 3), (10, 5)])
+    def test_sets_of_equal_rows_that_are_joined_are_warned_of_with_their_number(self, groups, each):
+        y = np.repeat(np.arange(groups), each)
+        X = np.random.default_rng(0).normal(size=(groups, 2))[y]
+        with pytest.warns(ClusterkitWarning, match=f"only {groups} of the {len(y)} rows.*take n_clusters={groups}$"):
+            assert Auto(pool=QUICK, random_state=0).fit(X).labels_.max() + 1 < groups
+        with warnings.catch_warnings(action="error"):
+            labels = Auto(groups, pool=QUICK, random_state=0).fit(X).labels_
+        assert len({*zip(y, labels, strict=True)}) == labels.max() + 1 == groups
+
     @pytest.mark.parametrize("k", [None, 2, 3])
     @pytest.mark.parametrize(
         "X",

@@ -189,6 +189,20 @@ def test_every_kind_of_finding_has_one_sentence():
     assert all(sentence.count("{}") == 1 or "{0.column!r}" in sentence for sentence in WARNS.values())
 
 
+@pytest.mark.parametrize("form", [float, str])
+@pytest.mark.parametrize("code", [-999, -1, 9999])
+def test_numbers_far_outside_that_repeat_may_mean_gaps(code, form):
+    x = np.random.default_rng(0).uniform(0.2, 0.8, size=300).round(3)
+    near = {"one": x, "b": np.where(x < 0.3, -1.0, 100 * x), "c": np.where(np.arange(300) < 4, code, x)}
+    table = {"a": np.where(np.arange(300) % 20, x, code), **near}
+    with pytest.warns(
+        TableWarning, match=f"own: 'a' .{code} in 15 of 300, others from 0.[23].* to 0.[78].*gaps"
+    ) as all_:
+        Preparation().fit({name: values.astype(form).astype(object) for name, values in table.items()})
+    assert len(all_) == 1
+    assert not re.search("'(one|b|c)'", str(all_[0].message)), "near the others, or fewer than five"
+
+
 class TestGaps:
     TABLE = {
         "told": np.where(np.arange(N) % 2, np.nan, OTHER), "b": OTHER + 9.0 * (np.arange(N) % 2),

@@ -95,6 +95,10 @@ WARNS = {
         "otherwise"
     ),
     "foreign": "numbers in a unit that cannot be converted into that of their column count as gaps: {}",
+    "code": (
+        "numbers that stand apart are used as such, and may make a cluster of their own: {}; if they mean gaps, write "
+        "empty cells (None or NaN in Python) instead"
+    ),
     "units": NUMBERS + "--as-number takes those in the most frequent unit",
     "scales": NUMBERS + "write all of them in one unit, or --as-number takes them for what they are",
     "decimals": NUMBERS + "without --decimal (decimal=None in Python) each column is read by its own mark",
@@ -437,6 +441,39 @@ def _of_unread(plan: NumberColumn | DateColumn, column: ColumnSums) -> Iterator[
     what = "date" if isinstance(plan, DateColumn) else plan.clock or "number"
     detail = f"{count:,} of {column.filled:,} are no {what}{f': {shown}' if shown else ''}"
     yield Finding("unread", plan.name, detail, count, unread[0] if unread else "")
+
+
+def of_codes(plans: Sequence[ColumnPlan], columns: Sequence[Column]) -> Iterator[Finding]:
+    """Numbers that are often written for gaps, and are farther from all others than these from each other.
+
+    Parameters
+    ----------
+    plans : sequence of ColumnPlan
+    columns : sequence of Column
+        Rows of the columns of `plans`, all or a sample.
+    """
+    for plan, column in zip(plans, columns, strict=True):
+        if not isinstance(plan, NumberColumn) or CODES.isdisjoint(plan.extremes):
+            continue
+        values = plan.read(column).values
+        values = values[np.isfinite(values)]
+        counts = {code: int((values == code).sum()) for code in plan.extremes if code in CODES}
+        often = [code for code, count in counts.items() if count >= max(FEWEST_OF_CODE, RARE_CODE * len(values))]
+        others = values[~np.isin(values, often)]
+        if not often or not len(others) or others.min() == others.max():
+            continue
+        low, high = others.min(), others.max()
+        for code in often:
+            if max(low - code, code - high) > high - low:
+                detail = f"{code:g} in {counts[code]:,} of {len(values):,}, others from {low:.4g} to {high:.4g}"
+                yield Finding("code", plan.name, detail, counts[code], f"{code:g}")
+
+
+CODES = frozenset({-1.0, -9.0, -99.0, -999.0, -9999.0, 99.0, 999.0, 9999.0, 99999.0})
+"""Numbers that are often written for gaps."""
+
+FEWEST_OF_CODE, RARE_CODE = 5, 0.01
+"""Cells, and share of all, from which on such a number may be one."""
 
 
 def warnings_of(findings: Iterable[Finding]) -> Iterator[str]:

@@ -17,7 +17,7 @@ from clusterkit.tables.cells.column_names import check_distinct
 from clusterkit.tables.cells.parsing import order_of
 from clusterkit.tables.cells.readings import as_levels
 from clusterkit.tables.preparing.decisions import SCALES, decide
-from clusterkit.tables.preparing.findings import facts, of_fit, of_rows, paragraph, warn_of, warnings_of
+from clusterkit.tables.preparing.findings import facts, of_codes, of_fit, of_rows, paragraph, warn_of, warnings_of
 from clusterkit.tables.preparing.new_rows import NewRows, matched, warn_of_blanks
 from clusterkit.tables.preparing.places import with_spheres, write_points
 from clusterkit.tables.preparing.plans import GAP_CHOICES, ColumnPlan, Donors, LeftOut, Observer, has_gaps
@@ -233,7 +233,7 @@ class Preparation:
         check_distinct([plan.name for plan in plans if plan.used], total.shared, names, total.title)
         warn_of(
             [
-                *warnings_of(of_fit(plans, sums.columns)),
+                *warnings_of([*of_fit(plans, sums.columns), *of_codes(plans, columns or row_sample.columns)]),
                 *of_total_row(plans, sums.columns, last),
             ],
             stacklevel=5,
