@@ -54,6 +54,14 @@ def clusterkit_namers() -> dict[str, str]:
 
 
 @hookimpl
+def clusterkit_views() -> dict[str, str]:
+    """What a notebook shows."""
+    return {
+        "notebook": "clusterkit.report.page:in_notebook",
+    }
+
+
+@hookimpl
 def clusterkit_savables() -> dict[str, str]:
     """Classes other than stages that a saved model may contain, by their names in the file."""
     return {

@@ -130,6 +130,11 @@ def clusterkit_namers() -> dict[str, str]:  # type: ignore[empty-body]
 
 
 @hookspec
+def clusterkit_views() -> dict[str, str]:  # type: ignore[empty-body]
+    """Functions from a fitted `Auto` to its HTML in a notebook; "notebook" is used."""
+
+
+@hookspec
 def clusterkit_savables() -> dict[str, str]:  # type: ignore[empty-body]
     """Frozen classes that may stand in a saved model, by the name that the file gives them."""
 
@@ -153,6 +158,7 @@ HOOKS: Mapping[str, str] = {
     "reader": "clusterkit_readers",
     "engine": "clusterkit_engines",
     "namer": "clusterkit_namers",
+    "view": "clusterkit_views",
     "savable": "clusterkit_savables",
 }
 """Hook that provides each kind of thing with a name."""

@@ -17,6 +17,7 @@ from clusterkit.contracts.arguments import NumberLike, SamplesLike
 from clusterkit.contracts.composition import Composition, checked_weights
 from clusterkit.contracts.driver import FitResult
 from clusterkit.contracts.links import LinksLike, checked_links, checked_seeds, linked_groups
+from clusterkit.contracts.registry import registry
 from clusterkit.contracts.seeds import Seeds
 from clusterkit.drivers.auto import CONFIRMS, AutoDriver, LabelsByVotes, restated_in_words
 from clusterkit.drivers.auto_fits import Known, pool_of
@@ -441,6 +442,13 @@ n_features_in_
         fit = attrs.evolve(answer.fit, missing_clusters=self._missing_clusters(answer.fit, rows))
         self._set_fitted(fit, None)
         self._set_report(answer.report)
+
+    def _with_recipe(self, page: str) -> str:
+        """The diagram of scikit-learn, of a fit folded below the answer."""
+        if not hasattr(self, "labels_"):
+            return super()._with_recipe(page)
+        view: Any = registry.get("view", "notebook")
+        return f"{view(self)}<details><summary>Parameters</summary>{page}</details>"
 
     def _planned(self) -> Composition | None:
         """None, because the composition is chosen by the fit."""

@@ -59,6 +59,13 @@ class RawColumn:
         """Which rows have no value."""
         return np.asarray(self.values == -1 if self.kind == "category" else ~np.isfinite(self.values))
 
+    @property
+    def cells(self) -> AnyArray:
+        """The cells as a table has them: numbers, times, or levels as texts, of which those missing are None."""
+        if self.kind == "category":
+            return np.array([*self.levels, None], dtype=object)[self.values]
+        return self.values.astype("datetime64[s]") if self.kind == "date" else self.values
+
 
 @final
 @attrs.frozen(eq=False)

@@ -117,57 +117,27 @@ LISTED = 10
 """Rows on borders, and outliers, that are listed."""
 
 
-@final
 @attrs.frozen(eq=False)
-class Analysis:
-    """Results that a report shows.
+class Answer:
+    """Clusters of a fit, and what there is to doubt of them.
 
     Parameters
     ----------
-    table : Table
-    preparation : FittedPreparation
-    X : ndarray of shape (n, features)
-        The prepared rows.
     model : Auto, or another fitted estimator
         The fit whose clusters are described.
     wanted : int, pair, "auto" or None
         The number of clusters that was asked for.
-    comparison : Comparison
-        Comparison of the chosen clustering with other methods, on at most 5,000 rows.
-    compared_rows : ndarray
-        Row numbers of the compared rows.
     clusters : Profile
-    examples : mapping of int to ndarray
-        Representative rows of each cluster.
-    borders, outliers : tuple of OddRow
-    seed : int
-    seconds : float
-    warnings : tuple of str
-        Warnings of the fits.
     doubts : Doubts
         Reasons why clusters may be no groups.
+    seed : int
     """
 
-    table: Table
-    preparation: FittedPreparation
-    X: Array
     model: FittedAttributes
     wanted: NumberLike
-    comparison: Comparison
-    compared_rows: Indices
     clusters: Profile
-    examples: Mapping[int, Indices]
-    borders: tuple[OddRow, ...]
-    outliers: tuple[OddRow, ...]
-    seed: int
-    seconds: float
-    warnings: tuple[str, ...]
     doubts: Doubts
-
-    @property
-    def labels(self) -> Labels:
-        """The clusters of the rows, (n,)."""
-        return self.model.labels_
+    seed: int
 
     @property
     def _choice(self) -> Mapping[str, Any]:
@@ -188,6 +158,48 @@ class Analysis:
     def recipe(self) -> str:
         """Name of the recipe of this method, "kmeans"."""
         return recipe_of(self.method)
+
+
+@final
+@attrs.frozen(eq=False)
+class Analysis(Answer):
+    """Results that a report shows: an answer, and these.
+
+    Parameters
+    ----------
+    model, wanted, clusters, doubts, seed
+        As of an `Answer`.
+    table : Table
+    preparation : FittedPreparation
+    X : ndarray of shape (n, features)
+        The prepared rows.
+    comparison : Comparison
+        Comparison of the chosen clustering with other methods, on at most 5,000 rows.
+    compared_rows : ndarray
+        Row numbers of the compared rows.
+    examples : mapping of int to ndarray
+        Representative rows of each cluster.
+    borders, outliers : tuple of OddRow
+    seconds : float
+    warnings : tuple of str
+        Warnings of the fits.
+    """
+
+    table: Table
+    preparation: FittedPreparation
+    X: Array
+    comparison: Comparison
+    compared_rows: Indices
+    examples: Mapping[int, Indices]
+    borders: tuple[OddRow, ...]
+    outliers: tuple[OddRow, ...]
+    seconds: float
+    warnings: tuple[str, ...]
+
+    @property
+    def labels(self) -> Labels:
+        """The clusters of the rows, (n,)."""
+        return self.model.labels_
 
     @property
     def compared_points(self) -> Array:
@@ -259,7 +271,7 @@ def analyse(
             model = Auto(n_clusters=n_clusters, pool=pool, random_state=seed)
             X = fit_prepared(model, table, preparation)
         else:
-            model, X = _of_fitted(model, table)
+            model, X = prepared_as_fitted(model, table)
             n_clusters, preparation = getattr(model, "n_clusters", None), model.preparation_.preparation
         fitted = model.preparation_
         seeds = Seeds.of(seed)
@@ -276,12 +288,12 @@ def analyse(
     # a far row that is a cluster by itself represents it, and is an outlier all the same
     outliers = [one for one in outliers if one.row not in typical or one.value >= FAR]
     return Analysis(
-        table, fitted, X, model, n_clusters, comparison, rows, clusters, examples, tuple(borders), tuple(outliers),
-        seed, time.perf_counter() - began, tuple(dict.fromkeys(messages)), doubts(model, table, X),
+        model, n_clusters, clusters, doubts(model, table, X), seed, table, fitted, X, comparison, rows, examples,
+        tuple(borders), tuple(outliers), time.perf_counter() - began, tuple(dict.fromkeys(messages)),
     )  # fmt: skip
 
 
-def _of_fitted(model: Any, table: Table) -> tuple[Any, Array]:
+def prepared_as_fitted(model: FittedAttributes, table: Table) -> tuple[FittedAttributes, Array]:
     """A fitted model with a preparation of the table, and the prepared rows.
 
     Raises

@@ -5,6 +5,8 @@ The pictures are SVG in the colours of the page, light or dark.
 
 from __future__ import annotations
 
+import copy
+import html
 import io
 import math
 import platform
@@ -12,6 +14,7 @@ import re
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from importlib.resources import files
 from typing import Any
 from xml.etree import ElementTree
@@ -20,13 +23,15 @@ import attrs
 import numpy as np
 
 from clusterkit import plots
-from clusterkit._typing import Indices, Labels
+from clusterkit._typing import Array, Indices, Labels
 from clusterkit._version import __version__
 from clusterkit.contracts.arguments import NumberLike
+from clusterkit.contracts.labelings import cluster_sizes
 from clusterkit.contracts.registry import registry
-from clusterkit.errors import counted, need, with_title
+from clusterkit.errors import InvalidData, counted, need, with_title
 from clusterkit.estimators.base import FittedAttributes
 from clusterkit.numerics.selection import sample_rows
+from clusterkit.numerics.threads import ignoring
 from clusterkit.plots.figure import (
     INK,
     SPINES,
@@ -37,15 +42,17 @@ from clusterkit.plots.figure import (
     draw_clusters,
     styles_of,
 )
-from clusterkit.profiles import ClusterProfile, FeatureProfile, explain, profiling
+from clusterkit.profiles import ClusterProfile, FeatureProfile, Profile, explain, profiling
 from clusterkit.profiles.comparing import Method
-from clusterkit.profiles.doubts import FAR
+from clusterkit.profiles.doubts import FAR, Doubts, doubts
+from clusterkit.profiles.explaining import FittedRows
 from clusterkit.profiles.naming import in_words
-from clusterkit.profiles.profiling import heat_cells
+from clusterkit.profiles.profiling import heat_cells, roles_of_fit
 from clusterkit.profiles.raw_table import times
 from clusterkit.report import sentences
-from clusterkit.report.analysis import Analysis, OddRow, analyse, recipe_of
+from clusterkit.report.analysis import Analysis, Answer, OddRow, analyse, prepared_as_fitted, recipe_of
 from clusterkit.report.sentences import plain
+from clusterkit.samples.array_libraries import to_host
 from clusterkit.tables import Preparation, Table, read_table
 from clusterkit.tables.cells.readings import as_levels
 from clusterkit.tables.preparing.plans import NumberColumn
@@ -75,7 +82,7 @@ def pictures(analysis: Analysis) -> dict[str, str]:
     """The SVG of each picture that can be drawn, by name: "map", "curve", "profile", "roles", "silhouette"."""
     drawn: dict[str, str] = {}
     several = len(np.unique(analysis.labels[analysis.labels >= 0])) > 1
-    drawn["map"] = _svg("map", (7.4, 4.6), lambda ax: _map(analysis, ax))
+    drawn["map"] = _svg("map", (7.4, 4.6), partial(_map, analysis, analysis.X))
     candidates: list[Any] = list(getattr(analysis.model, "candidates_", []))
     if analysis.chose_number and len({row["n_clusters"] for row in candidates}) > 2:
         drawn["curve"] = _svg("curve", (7.4, 3.0), lambda ax: plots.number_curve(analysis.model, ax))
@@ -98,12 +105,12 @@ def pictures(analysis: Analysis) -> dict[str, str]:
     return drawn
 
 
-def _map(analysis: Analysis, ax: Any) -> None:
-    rows = sample_rows(len(analysis.labels), MOST_POINTS, np.random.default_rng(analysis.seed))
-    names = [plain(name, 40) for name in analysis.preparation.features]
-    decides = deciding(analysis.model, analysis.clusters.roles)
-    draw_clusters(ax, analysis.X[rows], analysis.labels[rows], names, decides, analysis.model)
-    if len(rows) < len(analysis.labels):
+def _map(answer: Answer, X: Array, ax: Any) -> None:
+    model, labels = answer.model, answer.model.labels_
+    rows = sample_rows(len(labels), MOST_POINTS, np.random.default_rng(answer.seed))
+    names = [plain(name, 40) for name in model.preparation_.features]
+    draw_clusters(ax, X[rows], labels[rows], names, deciding(model, answer.clusters.roles), model)
+    if len(rows) < len(labels):
         ax.set_title(ax.get_title(loc="left") + f"\nA sample of {len(rows):,} rows", loc="left")
 
 
@@ -152,6 +159,42 @@ def _of_page(key: str, value: str, name: str) -> str:
     for colour, of_page in COLOURS.items():
         value = value.replace(colour, of_page)
     return FONTS.sub(r"\1 sans-serif", value)
+
+
+def in_notebook(model: FittedAttributes) -> str:
+    """The answer of a fit as HTML: the sentences of a report, named clusters with sizes, and a map.
+
+    Rows are those that the model stores, gaps of which may be filled. Without them, or without matplotlib, there is no
+    map; doubts of which cells are the reason are those of `make_report`.
+    """
+    labels, names = np.asarray(to_host(model.labels_)), model.names_
+    n, part, X, its = len(labels), copy.copy(model), None, Doubts()
+    clusters = tuple(
+        ClusterProfile(label, size, size / n, names[label], (), None) for label, size in cluster_sizes(labels).items()
+    )
+    with ignoring(Warning), suppress(InvalidData):
+        if (rows := FittedRows.of(model)) is not None:
+            # they are in the order of their clusters
+            order = (
+                np.argsort(np.argsort(labels, kind="stable")) if len(rows.labels) == n else np.arange(len(rows.labels))
+            )
+            part.labels_ = rows.labels[order]
+            table = table_of_arrays("the rows", {column.name: column.cells[order] for column in rows.columns})
+            part, X = prepared_as_fitted(part, table)
+            its = doubts(part, table, X)
+    if len(part.labels_) != n:
+        its = attrs.evolve(its, of_single="")  # the numbers of the rows are those of a sample
+    shown = Profile(clusters, n, int((labels < 0).sum()), n, {}, roles_of_fit(model))
+    answer = Answer(part, getattr(model, "n_clusters", None), shown, its, 0)
+    cells = [f"<tr><td>{html.escape(plain(one.name))}<td>{one.size:,}" for one in clusters[:MOST_CLUSTERS]]
+    parts = [f"<p>{html.escape(text)}</p>" for text in sentences.main_sentences(answer)]
+    parts.append(f"<table><tr><th>cluster<th>rows{''.join(cells)}</table>")
+    if X is None:
+        parts.append("The model stores no rows of the table: make_report(X, model=model) shows doubts and a map.")
+    else:
+        with suppress(ImportError):
+            parts.append(_svg("notebook", (6.0, 3.6), partial(_map, answer, X)))
+    return f'<div style="--paper:#fff;--line:#999;max-width:48em">{"".join(parts)}</div>'
 
 
 MOST_CLUSTERS = 30

@@ -13,7 +13,7 @@ from clusterkit.errors import STEERING, counted, escaped, first_names, percent
 from clusterkit.estimators.auto_tables import EVIDENCE
 from clusterkit.profiles import ClusterProfile, FeatureProfile, Profile
 from clusterkit.profiles.raw_table import in_unit, number
-from clusterkit.report.analysis import COMPARED_ROWS, Analysis
+from clusterkit.report.analysis import COMPARED_ROWS, Analysis, Answer
 from clusterkit.tables import Table
 from clusterkit.tables.preparing.new_rows import matched
 from clusterkit.tables.preparing.plans import CategoryColumn, ColumnPlan
@@ -117,7 +117,7 @@ def sizes_of(clusters: Sequence[ClusterProfile]) -> str:
     return f"{min(sizes):,} to {max(sizes):,} rows"
 
 
-def main_sentences(analysis: Analysis) -> tuple[str, ...]:
+def main_sentences(analysis: Answer) -> tuple[str, ...]:
     """Paragraphs about the result, and how sure it is."""
     k, n = len(analysis.clusters.clusters), analysis.clusters.n_rows
     name = analysis.recipe
@@ -146,7 +146,7 @@ def main_sentences(analysis: Analysis) -> tuple[str, ...]:
     return (first, *(plain(text, 600) for text in analysis.doubts.sentences), *certainty(analysis))
 
 
-def _one_group(analysis: Analysis) -> tuple[str, str]:
+def _one_group(analysis: Answer) -> tuple[str, str]:
     """Sentence where there is one cluster, or none: whether that was asked for, or the reason."""
     noise, n = analysis.clusters.n_noise, analysis.clusters.n_rows
     if analysis.wanted == 1:
@@ -179,7 +179,7 @@ MEANING = (
 )
 
 
-def certainty(analysis: Analysis) -> list[str]:
+def certainty(analysis: Answer) -> list[str]:
     """How sure the clusters are: the degree, and what the confidence means."""
     confidence = float(getattr(analysis.model, "confidence_", math.nan))
     if math.isnan(confidence):
@@ -222,7 +222,7 @@ def tests_of_one_cluster(analysis: Analysis) -> str:
     return f"{which} of whether there is more than one cluster at all{suffices}: {tests}."
 
 
-def _why_unsure(analysis: Analysis) -> str:
+def _why_unsure(analysis: Answer) -> str:
     """Reason why there is no confidence, as the end of a sentence."""
     choice, n = analysis._choice, analysis.clusters.n_rows
     if analysis.model.interrupted_:
@@ -243,7 +243,7 @@ def _why_unsure(analysis: Analysis) -> str:
     return "the evidence for it could not be computed"
 
 
-def _second(analysis: Analysis) -> str:
+def _second(analysis: Answer) -> str:
     """Sentences about clusterings with the same score, and the next best number of clusters, if there are some."""
     choice, second = analysis._choice, getattr(analysis.model, "second_n_clusters_", None)
     tied = list(choice.get("tied_with", ()))

@@ -42,7 +42,7 @@ class TestTable:
             assert all((recipe.title, recipe.citation, recipe.use_when)), name
 
     def test_every_kind_has_a_hook_and_a_place_in_the_table(self):
-        assert set(TABLE) == {*ABSTRACT, "recipe", "engine", "savable", "namer"}
+        assert set(TABLE) == {*ABSTRACT, "recipe", "engine", "savable", "namer", "view"}
         assert set(HOOKS) == {*TABLE, "command", "reader"}
 
     def test_the_public_lists_follow_it(self, no_external_plugins):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import html
 import re
 from html.parser import HTMLParser
 
@@ -17,7 +18,7 @@ pytest.importorskip("matplotlib", reason="the report needs the extra 'report'")
 
 import clusterkit
 from clusterkit.cli import app
-from clusterkit.errors import InvalidData
+from clusterkit.errors import ClusterkitWarning, InvalidData
 from clusterkit.report import make_report, sentences
 from clusterkit.report import page as page_module
 from clusterkit.report.analysis import OddRow, odd_rows
@@ -458,3 +459,27 @@ def test_a_fitted_model_has_its_own_page():
     assert "only Auto estimates it" in text
     with pytest.raises(InvalidData, match="79 rows and the model was fitted to 80"):
         make_report(X[1:], model=model)
+
+
+class TestInANotebook:
+    def test_a_fitted_auto_shows_the_answer_of_its_report(self):
+        rng = np.random.default_rng(0)
+        group = np.arange(90) % 3
+        table = {"size": rng.normal(size=90) + 9 * group, "day": rng.integers(0, 400, 90).astype("datetime64[D]")}
+        table["colour"] = np.array([SCRIPT, "red", "blue"])[group]
+        model = clusterkit.Auto(random_state=0)
+        assert "<svg" not in model._repr_html_()
+        shown = model.fit(table).rename({0: IMAGE})._repr_mimebundle_()["text/html"]
+        texts = [*sentences.main_sentences(make_report(table, model=model)[1]), *model.names_.values()]
+        assert "3 clusters of 30, 30 and 30 rows" in texts[0]
+        for text in texts:
+            assert f">{html.escape(text)}<" in shown
+        assert "Parameters</summary>" in shown.partition("<svg")[2]
+
+    def test_an_outlier_is_the_row_of_the_table_and_equal_rows_have_no_map(self):
+        X = np.random.default_rng(0).normal(size=(61, 2))
+        X[6] = 90.0
+        model = clusterkit.Auto(random_state=0)
+        assert "Cluster 1 is row 7 alone" in model.fit(X)._repr_html_()
+        with pytest.warns(ClusterkitWarning, match="all 61 samples are equal"):
+            assert "The model stores no rows of the table" in model.fit(X * 0)._repr_html_()

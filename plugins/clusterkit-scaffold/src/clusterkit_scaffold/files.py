@@ -130,6 +130,7 @@ KINDS: Mapping[str, Kind] = MappingProxyType(
 LEFT_OUT: Mapping[str, str] = MappingProxyType(
     {
         "namer": "clusterkit has one, and asks for no other",
+        "view": "clusterkit has one, and asks for no other",
         "engine": "it takes the collections of a package that no template can know; clusterkit-dask is one to read",
         "savable": "what can be saved comes with the stage that returns it: choose the kind of the stage",
     }
