@@ -9,7 +9,8 @@ The words around the tables are in docs/results/prose/: `results` has those of d
 those of the pages of these names, results-PAPER what stands on top of the page of a paper, and a file for each table
 what stands there. In them ``{rows}`` is the place of the table, ``{verdicts}`` that of
 the conclusions from the rows of `distances`, ``{methods}`` that of the table of a paper's methods, ``{claims PAPER}``
-that of its claims; ``{{TABLE | ROW | COLUMN}}`` is the value of a row (with ``| printed`` at the end the printed one),
+that of its claims, ``{universal}`` the words of claims that have to hold in all comparisons;
+``{{TABLE | ROW | COLUMN}}`` is the value of a row (with ``| printed`` at the end the printed one),
 ``{{TABLE | MARK}}`` the number of printed values with a mark, ``{{TABLE | printed}}`` of all, ``{{TABLE | METHOD | is
 FIELD}}`` a field of `clusterkit_papers.summary.MethodSummary` or "nearest", the reading nearest to print,
 ``{{TABLE | order}}`` how many pairs of methods stand in
@@ -30,7 +31,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from clusterkit_papers import tables
-from clusterkit_papers.claims.answers import Answer, answer
+from clusterkit_papers.claims.answers import UNIVERSAL, Answer, answer
 from clusterkit_papers.claims.comparisons import Values
 from clusterkit_papers.claims.headlines import CLAIMS
 from clusterkit_papers.distances import conclusions
@@ -186,7 +187,8 @@ def made(records: Mapping[str, Record] | None = None, prose: Path = PROSE) -> di
             sections = [_section(name, records.get(name), _words(records, prose, name)) for name in names]
             text = "\n\n".join(part for part in (head, overview, words, readings, *sections) if part)
             pages[f"results/{page}.md"] = text + "\n"
-    claims = _words(records, prose, "claims")
+    universal = ", ".join(f'"{word}"' for word in UNIVERSAL)
+    claims = _words(records, prose, "claims").replace("{universal}", universal)
     pages["claims.md"] = re.sub(r"\{claims (\w+)\}", lambda match: _claims(match[1], records), claims) + "\n"
     tables_words = _words(records, prose, "tables").replace("{counts}", _counts(records))
     return pages | {"results/tables.md": f"# Every table: how to read it, and its record\n\n{tables_words}\n"}
@@ -410,7 +412,8 @@ def _method_line(name: str, one: MethodSummary, record: Record) -> str:
     if one.described_lines:
         words.append(_reached(one.described_reached, one.lines, one.described_lines, one.described_by_index))
     if one.best_lines and one.best_row != one.described_row:
-        words.append(f"best row {_reached(one.best_reached, one.lines, one.best_lines, one.best_by_index)}")
+        apart = f" and {one.best_apart} ‡" if one.best_apart and one.described_lines else ""
+        words.append(f"best row {_reached(one.best_reached, one.lines, one.best_lines, one.best_by_index)}{apart}")
     if one.short and one.lines == 1:
         words.append(f"short by {number(one.short[0][1])}")
     elif one.short:
@@ -688,7 +691,7 @@ def _tables(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         yield _folded(_table(columns, [(name, by_row[name]) for name in names]), len(names))
     for words, places in without.items():
         few = f": {'; '.join(places)}" if len(places) <= 12 else f": {len(places)} values"
-        dash = " (–), as an index of a single cluster" if words.startswith("not defined") else ""
+        dash = " (–), as an index where a run has a single cluster" if words.startswith("not defined") else ""
         yield f"{words[0].upper()}{words[1:]}{dash}{few}."
 
 
@@ -718,13 +721,13 @@ def _table(columns: Sequence[str], rows: Iterable[tuple[str, Mapping[str, Mappin
 
 
 def _text(cell: Mapping[str, Any]) -> str:
-    """A cell: printed → ours, bold where it is no worse than print and saw no labels."""
+    """A cell: printed → ours, bold where it is no worse than print, saw no labels and is no seconds."""
     if cell["ours"] is None:
         ours = "–"
     else:
         stands = standing(cell["verdict"])
         ours = _ours(cell) + MARKS.get(stands, "")
-        if stands in GOOD and not cell["uses_labels"]:
+        if stands in GOOD and not cell["uses_labels"] and "another machine" not in cell["verdict"]:
             ours = f"**{ours}**"
     return ours if cell["printed"] is None else f"{number(cell['printed'])} → {ours}"
 

@@ -134,7 +134,7 @@ def test_a_claim_without_values_is_not_tested():
 
 def test_the_papers_own_numbers_by_our_comparisons():
     """Counted by hand in the papers, such as the four best of table 7 and the seven of table 10."""
-    by_words = {claim.says: answer(claim, Values()) for claim in CLAIMS}
+    by_words = {claim.says: answer(claim, Values()) for claim in reversed(CLAIMS)}
     for words, expected in {
         "of seven data sets with two classes EMMC is best on four": (4, 7),
         "of four data sets with more classes EMMC is best on three": (3, 4),

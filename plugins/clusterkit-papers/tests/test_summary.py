@@ -84,7 +84,7 @@ def test_quality_seconds_labels_and_fillers_are_counted_apart():
     assert counts["quality with labels"] == {"better": 1}
     assert counts["seconds"] == {"better": 1}
     assert not counts["counts of the data"]
-    line = "Quality without labels: 1 better, 1 of fillers. Quality with labels: 1 better. Seconds: 1 better."
+    line = "Quality without labels: 1 better, 1 of fillers. Quality with labels: 1 better. Seconds: 1 beside print."
     assert closing_line(table, rows) == line
 
 

@@ -101,7 +101,12 @@ def closing_line(table: str, rows: Sequence[Mapping[str, object]]) -> str:
     """
     counts, sentences = tally(table, rows), []
     for kind, count in counts.items():
-        parts = [f"{count[name]} {name}" for name in (*COUNTED, "of fillers") if count[name]]
+        if kind == "seconds":  # another machine's, so neither better nor worse
+            beside_print = sum(count.pop(name, 0) for name in ("as printed", "better", "below print"))
+            parts = [f"{beside_print} beside print"] if beside_print else []
+        else:
+            parts = []
+        parts += [f"{count[name]} {name}" for name in (*COUNTED, "of fillers") if count[name]]
         if parts:
             sentences.append(f"{kind.capitalize()}: {', '.join(parts)}.")
     whole = Counter(standing(str(row["verdict"])) for row in rows)
@@ -124,14 +129,14 @@ def printed_order(table: str, rows: Iterable[Mapping[str, object]], *, seconds: 
     """
     cells, ours = printed(table) if table in catalogue() else {}, dict[tuple[str, str], float]()
     for row in rows:
-        where = str(row["row"]).partition(":")[0], str(row["column"])
-        cell = cells.get(where)
-        usable = cell is not None and cell.value is not None and not cell.mark and MEASURES[cell.measure].better
-        usable = usable and seconds in (None, cell is not None and MEASURES[cell.measure].ratio)
+        cell = beside(table, str(row["row"]), str(row["column"]))
+        if cell is None or cell.value is None or cell.mark:
+            continue
+        usable = MEASURES[cell.measure].better and seconds in (None, MEASURES[cell.measure].ratio)
         text, value = str(row["verdict"]), row["ours"]
         usable = usable and _is_compared(text) and not text.startswith(FILLER)
         if usable and isinstance(value, float | int) and not row["uses_labels"]:
-            ours.setdefault(where, value)
+            ours.setdefault((cell.row, cell.column), value)
     fixed = 1 if table in METHODS_ARE_ROWS else 0
     agreeing = pairs = 0
     for one, other in itertools.combinations(ours, 2):

@@ -1,21 +1,26 @@
 """The rule by which a claim of a paper is answered.
 
 A claim is cut into comparisons of two numbers. It says, or we take it to say, in how many of them it holds: in the
-number that it names; in all, where it says "all", "each", "at least" or "totally"; else in three of four. `answer` has
-the rule for the verdict. Where the paper prints the numbers that a claim is about, the same comparisons are made with
+number that it names; in all, where it says one of `UNIVERSAL`; else in three of four. `answer` has the rule for the
+verdict. Where the paper prints the numbers that a claim is about, the same comparisons are made with
 these.
 """
 
 from __future__ import annotations
 
+import re
+
 import attrs
 
 from clusterkit_papers.claims.comparisons import Compare, Comparison, Values
 
-__all__ = ["ALL", "MOST", "Answer", "Claim", "answer"]
+__all__ = ["ALL", "MOST", "UNIVERSAL", "Answer", "Claim", "answer"]
+
+UNIVERSAL = ("all", "each", "at least", "fewer than", "slowest", "totally", "without an error")
+"""The words of a claim that has to hold in all comparisons."""
 
 ALL = 1.0
-"""Part of the comparisons in which a claim has to hold that says "all", "each", "at least" or "totally"."""
+"""Part of the comparisons in which a claim has to hold that says one of `UNIVERSAL`."""
 
 MOST = 0.75
 """Part of the comparisons in which any other claim without a number has to hold: half of them do by chance."""
@@ -41,6 +46,9 @@ class Answer:
     worst: Comparison | None = None
 
 
+_UNIVERSAL = re.compile(rf"\b({'|'.join(UNIVERSAL)})\b")
+
+
 @attrs.frozen
 class Claim:
     """A headline claim.
@@ -58,7 +66,7 @@ class Claim:
     compare : callable or None
         Takes `Values`, returns the comparisons; None if it cannot be tested.
     share : float
-        Part of the comparisons in which it has to hold: a number of the paper, `ALL`, or `MOST`.
+        Part of the comparisons in which it has to hold: a number of the paper, or by its words `ALL` or `MOST`.
     reading : str
         Words in the names of rows that stand for the method instead of those as described.
     name : str
@@ -72,7 +80,7 @@ class Claim:
     says: str
     tables: tuple[str, ...] = ()
     compare: Compare | None = None
-    share: float = MOST
+    share: float = attrs.Factory(lambda claim: ALL if _UNIVERSAL.search(claim.says) else MOST, takes_self=True)
     reading: str = ""
     name: str = ""
     reason: str = ""
