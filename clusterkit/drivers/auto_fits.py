@@ -221,6 +221,11 @@ class Known:
     seeds: Labels | None = None
     sample_weight: Array | None = None
 
+    @property
+    def links_alone(self) -> bool:
+        """Whether there are links and nothing else, which an answer may keep by itself."""
+        return self.seeds is None and self.sample_weight is None
+
     def on(self, c: Composition, driver: Driver | None) -> Composition:
         """The composition with links, seeds and weights; raises `IncompatibleStages` where a stage ignores them."""
         if self.sample_weight is not None:

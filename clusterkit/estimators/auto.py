@@ -71,6 +71,12 @@ def _front(metric: str) -> FeatureMap | None:
 REPEATED = 3
 """Mean number of equal rows from which on a user would ask for their sets."""
 
+POOL_ALONE = (
+    "a mixture of the columns takes no seeds, weights or links that it breaks by itself: a recipe of the pool has the "
+    "answer, which may be another one than without them; the recipe 'mixture' takes links"
+)
+"""The warning where columns would be judged, were nothing known about the rows."""
+
 
 class Auto(Driven):
     """Clusters data whose structure is not known: fits a pool of methods and returns the best clustering.
@@ -282,15 +288,18 @@ n_features_in_
         pairs = None if links is None else checked_links(links, n, index)
         sown = None if seeds is None else checked_seeds(seeds, n, k, index)
         weights = None if sample_weight is None else checked_weights(sample_weight, n)
+        if weights is not None and np.ptp(weights) == 0:  # weights that are all the same are none
+            weights = None
         linked_groups(pairs, sown, n, k)
-        return Known(n, pairs, sown, weights)
+        nothing = pairs is None and sown is None and weights is None
+        return None if nothing else Known(n, pairs, sown, weights)
 
     def _fit_table(
         self, table: object, fitted: FittedPreparation, rows: Array, known: Known | None = None
     ) -> FittedPreparation:
         """Cluster a table whose features `rows`, (n, features), a preparation made; returns that of new rows.
 
-        Where something is known about the rows, or whole rows are compared by another metric, columns are not judged:
+        Where seeds or weights are known, an answer breaks a link, or whole rows are compared by another metric,
         candidates are those of the features.
         """
         cells = None
@@ -300,7 +309,9 @@ n_features_in_
 
     def _judges(self, rows: Array, fitted: FittedPreparation | None, known: Known | None) -> bool:
         """Whether a mixture stands beside the pool: columns are judged, and the user chose no pool."""
-        if self.pool is not None or known is not None or self.metric != "euclidean":
+        if self.pool is not None or self.metric != "euclidean":
+            return False
+        if known is not None and (not known.links_alone or len(rows) > self.max_rows):
             return False
         return is_judged_array(rows) if fitted is None else is_judged(fitted, len(rows))
 
@@ -312,7 +323,7 @@ n_features_in_
         known: Known | None = None,
     ) -> FittedPreparation | None:
         """Cluster rows in memory, of a table its features with its numbers and codes; returns its preparation."""
-        if len(rows) > max(MOST_ROWS, self.max_rows) and self._judges(rows, fitted, known):
+        if known is None and len(rows) > max(MOST_ROWS, self.max_rows) and self._judges(rows, fitted, None):
             beside = rows if cells is None else np.hstack([rows, cells])
             return self._fit_sample(SlicedRows(beside), LocalEngine(), fitted)
         answer = self._answer(rows, fitted, cells, known)
@@ -391,7 +402,8 @@ n_features_in_
         with same_place.surroundings(self.verbose):
             court = self._court(driver, rows, fitted, cells, seeds) if self._judges(rows, fitted, known) else None
             judged = None if court is None else court.answer()
-            if court is not None and judged is not None:
+            keeps = judged is None or known is None or not known.broken(judged.driven.fit.labels)
+            if court is not None and judged is not None and keeps:
                 others = partial(court.of_others, judged.driven)
                 driven = _beside_columns(judged.driven, rows, court.columns, others, court.levels)
                 return attrs.evolve(judged, driven=driven)
@@ -400,6 +412,8 @@ n_features_in_
             if known is None:
                 answer = driver.run([], fitted_to, seeds)
             else:
+                if not keeps or (not known.links_alone and self._judges(rows, fitted, None)):
+                    warnings.warn(POOL_ALONE, ClusterkitWarning, stacklevel=5)
                 answer = driver.choose(pool_of(driver.pool), driver.n_clusters, fitted_to, seeds, known=known)
             if span is None and known is None:
                 columns = _columns(self, rows, fitted)

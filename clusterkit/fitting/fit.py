@@ -632,7 +632,11 @@ def check_range(low: Array, high: Array, dtype: np.dtype) -> None:
         )
 
 
-NUMBERS_MADE = {"": "squared distances", "distances": "sums of distances", "kernel": "products of kernel values"}
+NUMBERS_MADE = {
+    "": "squared distances of values",
+    "distances": "sums of distances",
+    "kernel": "products of kernel values",
+}
 """What a method computes of its samples, by what these hold for pairs: the first thing to overflow."""
 
 

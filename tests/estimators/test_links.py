@@ -227,3 +227,17 @@ def test_seeds_of_another_order_of_the_index_are_refused():
     with pytest.raises(InvalidData, match=r"another index than the data frame.*seeds.reindex\(X.index\)"):
         model.fit(frame, seeds=seeds[::-1])
     np.testing.assert_array_equal(model.fit(frame, seeds=seeds[::-1].reindex(frame.index)).labels_, y)
+
+
+def test_auto_keeps_its_answer_where_that_keeps_the_links_or_all_weights_are_equal():
+    rng, sides = np.random.default_rng(0), np.arange(120) % 2
+    table = {
+        "size": rng.normal(6.0 * sides), "mass": rng.normal(5.0 * sides), "noise": rng.normal(size=120),
+        "kind": np.where(rng.random(120) < 0.9, sides, 1 - sides).astype(str),
+    }  # fmt: skip
+    plain = clusterkit.Auto(2, random_state=0).fit(table).labels_
+    for known in ({"links": [(0, 2, 1), (0, 1, -1)]}, {"sample_weight": np.full(120, 3.0)}):
+        np.testing.assert_array_equal(clusterkit.Auto(2, random_state=0).fit(table, **known).labels_, plain)
+    with pytest.warns(ClusterkitWarning, match="a recipe of the pool has the answer"):
+        labels = clusterkit.Auto(2, random_state=0).fit(table, links=[(0, 1, 1)]).labels_
+    assert labels[0] == labels[1]

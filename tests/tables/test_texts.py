@@ -7,6 +7,7 @@ import pytest
 
 import clusterkit
 from clusterkit import Auto, explain, profile
+from clusterkit.errors import TableWarning
 from clusterkit.metrics import adjusted_rand
 from clusterkit.tables import Preparation
 
@@ -52,3 +53,10 @@ def test_the_parts_of_a_table_give_the_topics_of_the_whole():
 @pytest.mark.filterwarnings("ignore:columns of texts")
 def test_words_that_come_by_chance_are_no_topic():
     assert "review" in Preparation().fit(table(PLANTED, 0.0)).left_out
+
+
+def test_a_text_without_a_known_word_is_a_gap():
+    fitted = Preparation().fit(TABLE)
+    rows = {"review": np.array(["xyzzy plugh", *TABLE["review"][:1]]), "noise": np.zeros(2)}
+    with pytest.warns(TableWarning, match="without a word of the fit and counted as gaps"):
+        assert not fitted.transform(rows)[0, :2].any()

@@ -90,11 +90,12 @@ class TextColumn(ColumnPlan):
         return tuple((name, "number") for name in self.features)
 
     def scores(self, column: Column) -> tuple[Array, Mask]:
-        """The scores (n, topics) of texts, and the mask of the gaps, where they are 0."""
-        gaps = column.missing()
+        """The scores (n, topics) of texts, and the mask of those without a word of the fit, where they are 0."""
         counts = _counts(vocabulary=list(self.words))
         counts.idf_ = self.rarity
-        scores: Array = counts.transform(_texts(column)) @ self.loadings - self.centre
+        weights = counts.transform(_texts(column))
+        scores: Array = weights @ self.loadings - self.centre
+        gaps: Mask = np.diff(weights.indptr) == 0
         scores[gaps] = 0.0
         return scores, gaps
 
@@ -111,6 +112,7 @@ class TextColumn(ColumnPlan):
     def write(self, column: Column, out: Array, observer: Observer) -> Mask:
         """Write the scores."""
         out[:], gaps = self.scores(column)
+        observer.odd("without a word of the fit", gaps & ~column.missing(), column, "counted as gaps")
         return gaps
 
 
