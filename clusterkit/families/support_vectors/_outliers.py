@@ -131,8 +131,8 @@ def warn_of_equal_rows(labels: Labels, outside: Indices, distinct: DistinctRows,
     outliers : str
         The treatment that gave them their labels.
     """
-    shared = np.bincount(labels[labels >= 0])[labels[outside]] > 1
-    piles = distinct.counts[outside[(distinct.counts[outside] > 1) & (labels[outside] >= 0) & shared]]
+    outside = outside[(distinct.counts[outside] > 1) & (labels[outside] >= 0)]
+    piles = distinct.counts[outside[np.bincount(labels[labels >= 0])[labels[outside]] > 1]]
     if len(piles):
         warnings.warn(
             f"{len(piles)} of the {len(distinct.rows)} points at which the rows lie, with {int(piles.sum())} equal "

@@ -81,7 +81,7 @@ class MmcSdp(Solver):
     max_clusters: ClassVar[int | None] = 2
     trial: ClassVar[Mapping[str, object]] = {"max_iter": 5000}
 
-    C: float = params.real(1.0, above=0.0)
+    C: float = params.real(1.0, at_least=1e-9, at_most=1e9)
     solver: str = params.choice("auto", ("auto", "IPM", "SCS", "CLARABEL"))
     tol: float = params.real(1e-4, above=0.0, below=1.0)
     max_iter: int | None = params.integer(None, at_least=1, optional=True)
