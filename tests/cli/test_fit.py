@@ -102,7 +102,7 @@ def test_formulas_in_cells_can_be_escaped(run, write, tmp_path, ending, error_of
     assert cells("--escape-formulas") == escaped
     predict = ("predict", model, path, "-o", out, "--with-data")
     assert cells("--escape-formulas", command=predict) == escaped
-    assert "--escape-formulas is about the cells that --with-data writes" in error_of(
+    assert "--escape-formulas is about the texts that --with-data and --names write" in error_of(
         run("fit", path, *KMEANS[:3], 2, "-o", out, "--escape-formulas")
     )
 
