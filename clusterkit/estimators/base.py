@@ -37,11 +37,6 @@ from clusterkit.samples.array_libraries import array_namespace, is_device_array,
 if TYPE_CHECKING:
     from clusterkit.tables import FittedPreparation
 
-__all__ = [
-    "FittedAttributes",
-    "NestedParams",
-]
-
 
 T = TypeVar("T")
 

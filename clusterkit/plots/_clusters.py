@@ -36,12 +36,6 @@ from clusterkit.profiles.profiling import roles_of_fit
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = [
-    "clusters",
-    "silhouette",
-    "sizes",
-]
-
 
 def clusters(
     model_or_labels: Clusterer | ArrayLike,

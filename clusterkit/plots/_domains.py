@@ -33,8 +33,6 @@ from clusterkit.samples.transform import block_plan
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["contours"]
-
 
 LEAST_GRID, LARGEST_GRID = 200, 500
 """Range of grid points on each side: fewer give visible corners, more take seconds."""

@@ -25,13 +25,6 @@ from clusterkit.profiles.profiling import heat_cells
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = [
-    "MOST_ROWS",
-    "consensus_matrix",
-    "profile",
-    "roles",
-]
-
 
 STRONGEST = 2.0
 """Difference in standard deviations at which the colour is full: stronger ones are rare and equally clear."""

@@ -22,37 +22,6 @@ if TYPE_CHECKING:
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
 
-__all__ = [
-    "COLORS",
-    "FAINT",
-    "INK",
-    "LEGEND_ENTRIES",
-    "SIZE",
-    "SPINES",
-    "STYLES",
-    "TITLE",
-    "FittedDomain",
-    "Projection",
-    "Supports",
-    "axes_for",
-    "check_axes",
-    "counted",
-    "draw_points",
-    "drawable",
-    "finish",
-    "fit_height",
-    "frame",
-    "labels_of",
-    "names_of",
-    "of_clusters",
-    "point_size",
-    "raster",
-    "rows_of",
-    "spreads_of",
-    "styles_of",
-    "title_of",
-]
-
 
 COLORS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00")
 """The colours of Okabe and Ito, distinguishable with any colour vision, without black (used for text) and yellow (too

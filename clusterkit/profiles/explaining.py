@@ -32,8 +32,6 @@ from clusterkit.profiles.rows import NEIGHBOURS, memberships_of
 from clusterkit.samples import Space
 from clusterkit.samples.transform import ChosenColumns
 
-__all__ = ["ColumnEvidence", "Explanation", "Explanations", "explain"]
-
 MOST_FITTED = 20_000
 """Rows of the fit with which a row is compared; a sample of more, in which small clusters have more rows."""
 

@@ -24,26 +24,6 @@ if TYPE_CHECKING:
     from clusterkit.profiles.documents import Topic
     from clusterkit.profiles.profiling import ClusterProfile
 
-__all__ = [
-    "PLAIN",
-    "ByLabel",
-    "Condition",
-    "Position",
-    "Rule",
-    "beyond_chance",
-    "by_chance",
-    "called",
-    "in_words",
-    "name_of",
-    "names_of_fit",
-    "naming_of_fit",
-    "position_of",
-    "rule_for",
-    "short_between",
-    "strength_of",
-    "with_name",
-]
-
 Described = TypeVar("Described", "Topic", "ClusterProfile")
 """What a function can name."""
 

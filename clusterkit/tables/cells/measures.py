@@ -28,8 +28,6 @@ from clusterkit.tables.cells.parsing import (
     without_unit,
 )
 
-__all__ = ["PLAIN", "UnitConversion", "are_alike", "factor", "split", "split_open", "unit_among"]
-
 SIZES: Mapping[str, tuple[str, float]] = MappingProxyType(
     {
         "mg": ("mass", 1e-6), "g": ("mass", 1e-3), "kg": ("mass", 1.0), "t": ("mass", 1e3),

@@ -12,33 +12,6 @@ import unicodedata
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 
-__all__ = [
-    "ANY",
-    "DAY_FIRST",
-    "DIGITS",
-    "DIGIT_DAYS",
-    "MISSING",
-    "MONTH_FIRST",
-    "date_order",
-    "day_of_digits",
-    "first_of_month",
-    "in_dollars",
-    "is_code",
-    "is_slashed",
-    "is_undivided",
-    "money",
-    "month_number",
-    "number",
-    "only_order",
-    "order_of",
-    "plain",
-    "readings",
-    "seconds",
-    "unread_value",
-    "without_unit",
-]
-
-
 NAMES_OF_MONTHS = """
 january february march april may june july august september october november december
 januar februar marz april mai juni juli august september oktober november dezember

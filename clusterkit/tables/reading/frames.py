@@ -28,22 +28,6 @@ from clusterkit.tables.cells.times import seconds_of
 if TYPE_CHECKING:
     import narwhals.stable.v1 as nw
 
-__all__ = [
-    "NA",
-    "NONE",
-    "OF_PANDAS",
-    "Column",
-    "HoldsFrame",
-    "as_level",
-    "columns_of",
-    "is_frame",
-    "na_options",
-    "opened",
-    "refuse_query",
-    "renamed",
-    "word_columns",
-]
-
 
 Kind = Literal["number", "truth", "text", "date", "complex", "other"]
 """Kinds of the cells of a column."""

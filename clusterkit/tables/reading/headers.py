@@ -20,21 +20,6 @@ from clusterkit.errors import TableWarning, first_names, shortened
 from clusterkit.tables.cells import parsing
 from clusterkit.tables.cells.times import hours_of
 
-__all__ = [
-    "PREVIEW",
-    "FirstRow",
-    "first_row",
-    "is_again",
-    "is_value",
-    "looks_like_names",
-    "may_repeat",
-    "names_of_two_rows",
-    "of_two_rows",
-    "tell_of_first_row",
-    "tell_of_repeats",
-]
-
-
 SURE = 5e-4
 """Probability of such a row of data, estimated from the rows below it, up to which the row has names."""
 

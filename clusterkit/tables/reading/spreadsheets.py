@@ -34,8 +34,6 @@ from clusterkit.tables.reading.headers import (
 from clusterkit.tables.reading.table import Table, check_not_empty
 from clusterkit.tables.reading.unpacking import check_archive
 
-__all__ = ["read_spreadsheet"]
-
 MOST_SHEETS = 5
 """Largest number of sheets that an error names."""
 
