@@ -308,7 +308,7 @@ def _row_update(spec: Nmf, k: int, mean: float, length: int) -> RowUpdate:
 
 def _kernel(spec: Nmf, space: KernelSpace, task: Task, rng: Rng) -> Prepared:
     """The kernel matrix, if the memory cap allows it and no value is negative."""
-    K = nonnegative_kernel(space)
+    K = nonnegative_kernel("nmf", space)
     blocks = blocks_of(K)
     mean, norm = float(K.mean(dtype=np.float64)), sum(inner(part, part) for _, part in blocks())
     return _PreparedNmf(spec, space, task.k, blocks, space.n, mean, norm, sets_of_equal_rows(space.points))

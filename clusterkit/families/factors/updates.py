@@ -98,13 +98,13 @@ def workers(n: int, width: int, columns: int) -> ThreadPoolExecutor | None:
     return ThreadPoolExecutor(threads)
 
 
-def nonnegative_kernel(space: KernelSpace) -> Array:
+def nonnegative_kernel(solver: str, space: KernelSpace) -> Array:
     """The kernel matrix (n, n), if the memory cap allows it and no value is negative."""
     K = space.gram()
     smallest = float(K.min())
     if smallest < 0:
         raise InvalidData(
-            f"solver 'nmf' needs a nonnegative kernel, its smallest value is {smallest:.6g}. "
+            f"solver {solver!r} needs a nonnegative kernel, its smallest value is {smallest:.6g}. "
             "The Gaussian kernel of 'rbf' is one."
         )
     return K

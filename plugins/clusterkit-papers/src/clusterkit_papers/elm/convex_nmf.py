@@ -87,7 +87,7 @@ class ConvexNmf(Solver):
 
 def _kernel(spec: ConvexNmf, space: KernelSpace, task: Task, rng: Rng) -> Prepared:
     """The kernel matrix, if the memory cap allows it and no value is negative."""
-    K = nonnegative_kernel(space)
+    K = nonnegative_kernel("convex_nmf", space)
     return _PreparedConvexNmf(spec, space, task.k, K, sets_of_equal_rows(space.points))
 
 
