@@ -93,6 +93,9 @@ deviation. With more, categories decide every clustering, because their values l
 numbers do not; Huang (1998, Extensions to the k-means algorithm for clustering large data sets with categorical values,
 Data Mining and Knowledge Discovery 2) weighs a mismatch by less than the spread of the numbers for the same reason."""
 
+SMALLEST, LARGEST = -745.0, math.log(np.finfo(float).max)
+"""Bounds of the logarithms of floats, the least ones of which have few digits."""
+
 ROOT = math.sqrt(2.0)
 """Rows of different levels differ in two of the columns of 0 and 1; divided by this, they are as far apart as in a
 single column."""
@@ -278,7 +281,7 @@ class NumberColumn(ColumnPlan):
     def __attrs_post_init__(self) -> None:
         if len(self.extremes) not in (0, 2) or not all(map(math.isfinite, self.extremes)):
             raise ValueError("the extremes of a column are two finite numbers")
-        if len(self.size) not in (0, 2) or not all(abs(number) < math.log(np.finfo(float).max) for number in self.size):
+        if len(self.size) not in (0, 2) or not all(SMALLEST < number < LARGEST for number in self.size):
             raise ValueError("the size of a column is two numbers, logarithms of floats")
 
     @property

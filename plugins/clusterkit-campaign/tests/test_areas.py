@@ -294,7 +294,8 @@ class TestEdges:
 
     @pytest.mark.parametrize("cured", ["without_rounding", "_warn_of_small_groups"])
     def test_directions_that_are_no_clusters_are_seen(self, cured, monkeypatch):
-        monkeypatch.setattr(f"clusterkit.families.embeddings.layout.{cured}", lambda X, *unit: X)
+        for module in ("families.embeddings.layout", "samples.features"):
+            monkeypatch.setattr(f"clusterkit.{module}.{cured}", lambda X, *unit: X, raising=False)
         assert {
             problem.severity for seed in range(6) for problem, _ in check_edge("directions", Counter(), seed, 0)
         } == {SILENT}
