@@ -6,6 +6,9 @@ imported when somebody asks for the name. The built-in stages are registered thr
 `clusterkit.contracts.builtin_plugin`.
 """
 
+# a hook is declared by its name and signature alone, and pluggy never calls its body
+# mypy: disable-error-code="empty-body"
+
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -59,57 +62,57 @@ hookimpl = pluggy.HookimplMarker(GROUP)
 
 
 @hookspec
-def clusterkit_featuremaps() -> dict[str, str]:  # type: ignore[empty-body]
+def clusterkit_featuremaps() -> dict[str, str]:
     """Feature maps by name."""
 
 
 @hookspec
-def clusterkit_solvers() -> dict[str, str]:  # type: ignore[empty-body]
+def clusterkit_solvers() -> dict[str, str]:
     """Solvers by name."""
 
 
 @hookspec
-def clusterkit_labelers() -> dict[str, str]:  # type: ignore[empty-body]
+def clusterkit_labelers() -> dict[str, str]:
     """Labelers by name."""
 
 
 @hookspec
-def clusterkit_balancers() -> dict[str, str]:  # type: ignore[empty-body]
+def clusterkit_balancers() -> dict[str, str]:
     """Balancers by name."""
 
 
 @hookspec
-def clusterkit_partitioners() -> dict[str, str]:  # type: ignore[empty-body]
+def clusterkit_partitioners() -> dict[str, str]:
     """Partitioners by name."""
 
 
 @hookspec
-def clusterkit_consensus() -> dict[str, str]:  # type: ignore[empty-body]
+def clusterkit_consensus() -> dict[str, str]:
     """Consensus functions by name."""
 
 
 @hookspec
-def clusterkit_tuners() -> dict[str, str]:  # type: ignore[empty-body]
+def clusterkit_tuners() -> dict[str, str]:
     """Tuners by name."""
 
 
 @hookspec
-def clusterkit_drivers() -> dict[str, str]:  # type: ignore[empty-body]
+def clusterkit_drivers() -> dict[str, str]:
     """Drivers by name: how the fits of one or several compositions become one result."""
 
 
 @hookspec
-def clusterkit_recipes() -> dict[str, str | dict[str, object]]:  # type: ignore[empty-body]
+def clusterkit_recipes() -> dict[str, str | dict[str, object]]:
     """Recipes by name: the keyword arguments of `clusterkit.Recipe`, or the place of a `Recipe`."""
 
 
 @hookspec
-def clusterkit_commands() -> dict[str, str]:  # type: ignore[empty-body]
+def clusterkit_commands() -> dict[str, str]:
     """Commands of the command line by name: the place of a click command."""
 
 
 @hookspec
-def clusterkit_readers() -> dict[str, str]:  # type: ignore[empty-body]
+def clusterkit_readers() -> dict[str, str]:
     """Readers of data files by ending, such as ``".arrow"``.
 
     Each is the place of a function from the path of a file to a mapping of column names to arrays of shape (n,).
@@ -117,7 +120,7 @@ def clusterkit_readers() -> dict[str, str]:  # type: ignore[empty-body]
 
 
 @hookspec
-def clusterkit_engines() -> dict[str, str]:  # type: ignore[empty-body]
+def clusterkit_engines() -> dict[str, str]:
     """Engines (`clusterkit.samples.engines`): what runs the sums of a solver over blocks of rows.
 
     The name is that of the package whose collections the engine takes, such as ``"dask"``.
@@ -125,17 +128,17 @@ def clusterkit_engines() -> dict[str, str]:  # type: ignore[empty-body]
 
 
 @hookspec
-def clusterkit_namers() -> dict[str, str]:  # type: ignore[empty-body]
+def clusterkit_namers() -> dict[str, str]:
     """Functions from a fitted model to descriptions of its clusters, each with `label` and `name`; "rules" is used."""
 
 
 @hookspec
-def clusterkit_views() -> dict[str, str]:  # type: ignore[empty-body]
+def clusterkit_views() -> dict[str, str]:
     """Functions from a fitted `Auto` to its HTML in a notebook; "notebook" is used."""
 
 
 @hookspec
-def clusterkit_savables() -> dict[str, str]:  # type: ignore[empty-body]
+def clusterkit_savables() -> dict[str, str]:
     """Frozen classes that may stand in a saved model, by the name that the file gives them."""
 
 

@@ -413,7 +413,7 @@ n_features_in_
                 answer = driver.run([], fitted_to, seeds)
             else:
                 if not keeps or (not known.links_alone and self._judges(rows, fitted, None)):
-                    warnings.warn(POOL_ALONE, ClusterkitWarning, stacklevel=5)
+                    warnings.warn(POOL_ALONE, ClusterkitWarning, stacklevel=level_of_caller())
                 answer = driver.choose(pool_of(driver.pool), driver.n_clusters, fitted_to, seeds, known=known)
             if span is None and known is None:
                 columns = _columns(self, rows, fitted)

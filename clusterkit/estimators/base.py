@@ -6,7 +6,7 @@ import html
 import math
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar, cast, final
 
@@ -344,7 +344,11 @@ class FittedAttributes(Outputs):
         NotFittedError
             Before a fit.
         """
-        proposed = {one.label: one.name for one in self._described()}
+        return self._names_of(self._described())
+
+    def _names_of(self, described: Sequence[Any]) -> dict[int, str]:
+        """The names of clusters of which the columns say so much."""
+        proposed = {one.label: one.name for one in described}
         numbers = {label: f"cluster {label}" for label in cluster_sizes(np.asarray(to_host(self.labels_)))}
         return numbers | proposed | vars(self).get("_names", {})
 
@@ -376,9 +380,10 @@ class FittedAttributes(Outputs):
         >>> sorted(model.names_.values()), model.rename({model.labels_[0]: "young"}).names_[model.labels_[0]]
         (['high x0', 'low x0'], 'young')
         """
-        before = self.names_
+        described = self._described()
+        before = self._names_of(described)
         if callable(names):
-            names = {one.label: names(one) for one in self._described()}
+            names = {one.label: names(one) for one in described}
         if not isinstance(names, Mapping):
             raise InvalidParameter(
                 "rename: needs names of clusters by their labels, such as {0: 'young'}, or a function from the profile "

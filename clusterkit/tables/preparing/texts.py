@@ -12,6 +12,7 @@ shuffled over the texts by itself.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any, final
 
 import attrs
@@ -70,7 +71,7 @@ class TextColumn(ColumnPlan):
         if len(set(self.words)) != len(self.rarity) or not len(self.centre):
             raise ValueError("the words of a column of texts differ, and each has its weights in one topic at least")
 
-    @property
+    @cached_property
     def ends(self) -> tuple[str, ...]:
         """What the high end of each topic is called, and then the low ends: by their words of largest weight."""
         loadings = np.hstack([self.loadings, -self.loadings])
@@ -144,12 +145,13 @@ def _topics(column: Column, gaps: int) -> TextColumn | None:
         weights = counts.fit_transform(_texts(column)[~column.missing()]).toarray()
     except ValueError:  # no word is in two texts
         return None
-    variances, axes, centre = _components(weights)
+    X, centre = _centred(weights)
+    variances, axes = np.linalg.eigh(X.T @ X)
     if variances[-1] < ROUNDING * len(weights):
         return None
     rng = np.random.default_rng(0)
-    shuffled = [_components(rng.permuted(weights, axis=0))[0] for _ in range(SHUFFLES)]
-    by_chance = max(its[-1] / its.sum() for its in shuffled)
+    shuffled = [_centred(rng.permuted(weights, axis=0))[0] for _ in range(SHUFFLES)]
+    by_chance = max(np.linalg.eigvalsh(its.T @ its)[-1] / np.square(its).sum() for its in shuffled)
     d = min(MOST_TOPICS, int((variances > CHANCE * by_chance * variances.sum()).sum()))
     if not d:
         return None
@@ -161,8 +163,8 @@ def _topics(column: Column, gaps: int) -> TextColumn | None:
     )
 
 
-def _components(weights: Array) -> tuple[Array, Array, Array]:
-    """Sums of squares of the components of texts of unit length, ascending, their axes, and the mean of the texts."""
+def _centred(weights: Array) -> tuple[Array, Array]:
+    """Texts of unit length without their mean and what goes with their numbers of words, and the mean."""
     X = weights / np.maximum(np.linalg.norm(weights, axis=1, keepdims=True), np.finfo(float).tiny)
     centre = X.mean(axis=0)
     X -= centre
@@ -170,8 +172,7 @@ def _components(weights: Array) -> tuple[Array, Array, Array]:
     size -= size.mean()
     if size.any():
         X -= np.outer(size, size @ X / (size @ size))
-    variances, axes = np.linalg.eigh(X.T @ X)
-    return variances, axes, centre
+    return X, centre
 
 
 def _counts(**options: object) -> Any:
