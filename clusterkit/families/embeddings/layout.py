@@ -209,6 +209,9 @@ def neighbour_graph(X: Array, n_neighbors: int, rng: Rng, search: str = "auto") 
     Where most rows are in groups of equal rows, each group is as many vertices as have only each other as neighbours,
     as rows are that are nearly equal.
     """
+    exponent = int(np.frexp(np.abs(X).max(initial=0.0))[1])
+    if exponent > 60:  # squares that float32 can't hold: by a power of two, the neighbours are the same
+        X = np.ldexp(X, -exponent)
     X = np.ascontiguousarray(X, dtype=np.float32)
     if _is_unit(X):
         X = without_rounding(X)

@@ -300,16 +300,23 @@ class Farthest:
         return Farthest(self.distances[index], self.labels[index], self.rows[index], self.noise[index], self.count)
 
 
-def _candidates(distances: Array, count: int, noise: Array) -> Indices:
-    """Indices of the samples that may be chosen: at most a rounding error nearer than the `count`-th farthest.
+def _bounds(distances: Array, noise: Array) -> tuple[Array, Array]:
+    """Bounds below and above each distance; -1 for samples that may lie on their centres, so that they come last."""
+    is_off = distances > noise
+    return np.where(is_off, distances - noise, -1.0), np.where(is_off, distances + noise, -1.0)
 
-    Of samples at equal distances only the first `count` are kept.
+
+def _candidates(distances: Array, count: int, noise: Array) -> Indices:
+    """Indices of the samples that may be chosen: those that may be as far as the `count`-th farthest.
+
+    Of samples with equal bounds only the first `count` are kept.
     """
     if len(distances) <= count:
         return np.arange(len(distances))
-    limit = np.partition(distances, -count)[-count]
-    near = np.flatnonzero(distances >= limit - noise[distances >= limit].max())
-    _, group = np.unique(distances[near], return_inverse=True)
+    below, above = _bounds(distances, noise)
+    near = np.flatnonzero(above >= np.partition(below, -count)[-count])
+    _, group = np.unique(np.column_stack((below, above))[near], axis=0, return_inverse=True)
+    group = group.reshape(-1)
     order = np.argsort(group, kind="stable")
     starts = np.flatnonzero(np.diff(group[order], prepend=-1))
     position = np.empty(len(near), dtype=np.intp)
@@ -318,13 +325,16 @@ def _candidates(distances: Array, count: int, noise: Array) -> Indices:
 
 
 def farthest_of(distances: Array, count: int, noise: Array) -> Indices:
-    """Indices of the `count` largest distances, no index twice; of distances equal up to rounding the lowest index."""
-    distances = distances.copy()
+    """Indices of the `count` largest distances, no index twice; of distances equal up to rounding the lowest index.
+
+    Distances are equal if none of them is surely the largest: each has its own rounding error, so that the one that
+    seems largest must not decide alone.
+    """
+    below, above = _bounds(distances, noise)
     farthest = np.empty(count, dtype=np.intp)
     for position in range(count):
-        top = np.argmax(distances)
-        farthest[position] = np.argmax(distances >= distances[top] - noise[top])
-        distances[farthest[position]] = -np.inf
+        farthest[position] = np.argmax(above >= below.max())
+        below[farthest[position]] = above[farthest[position]] = -np.inf
     return farthest
 
 

@@ -8,13 +8,15 @@ import numpy as np
 def relocate(distances_of, current, empty, noise):
     """Columns of distances for the centres of empty classes.
 
-    These centres are the samples farthest from the centres of their classes, the lowest index on ties (equal up to
-    the `noise` of the farthest), no sample twice.
+    These centres are the samples farthest from the centres of their classes, no sample twice. On ties, among samples
+    that none of the others is farther than by more than the `noise` of both, the lowest index; samples no farther from
+    their centres than their noise come last.
     """
     columns, free, noise = {}, list(range(len(current))), np.broadcast_to(noise, len(current))
     for j in empty:
-        farthest = max(free, key=lambda i: current[i])
-        i = next(i for i in free if current[i] >= current[farthest] - noise[farthest])
+        off = [i for i in free if current[i] > noise[i]] or free
+        sure = -1.0 if off is free else max(current[i] - noise[i] for i in off)
+        i = next(i for i in off if current[i] + noise[i] >= sure)
         columns[j] = distances_of(i)
         free.remove(i)
     return columns
