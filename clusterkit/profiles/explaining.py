@@ -24,22 +24,13 @@ from clusterkit.errors import InvalidParameter, percent, shortened
 from clusterkit.estimators.base import FittedAttributes
 from clusterkit.estimators.preparing import of_records
 from clusterkit.numerics.threads import ignoring
-from clusterkit.profiles.measures import draw, not_fitted
+from clusterkit.profiles.measures import not_fitted
 from clusterkit.profiles.naming import called, names_of_fit
 from clusterkit.profiles.raw_table import RawColumn, as_frame, columns_of_samples, in_unit, times
-from clusterkit.profiles.representing import points_of
-from clusterkit.profiles.rows import NEIGHBOURS, memberships_of
-from clusterkit.samples import Space
-from clusterkit.samples.transform import ChosenColumns
-
-MOST_FITTED = 20_000
-"""Rows of the fit with which a row is compared; a sample of more, in which small clusters have more rows."""
+from clusterkit.profiles.rows import FittedRows, certainties, groups_of
 
 ORDERS, CELLS = 32, 20_000_000
 """Random orders in which columns are removed, fewer where the rows of all orders have more cells: 160 MB."""
-
-EQUAL = 1e-12
-"""Relative difference of two distances up to which they are equal: their rounding."""
 
 SHOWN, LEAST = 3, 0.1
 """Columns that a sentence names at most, and the least share of all contributions of each."""
@@ -193,7 +184,7 @@ def explain(model: FittedAttributes, rows: object, *, random_state: int = 0) -> 
         raise not_fitted(model, "explain")
     any_model: Any = model
     samples: Array = any_model._rows_of(rows)
-    fitted, groups = FittedRows.of(model), _groups(model, samples.shape[1])
+    fitted, groups = FittedRows.of(model), groups_of(model, samples.shape[1])
     several, names = len(np.unique(np.asarray(model.labels_))) > 1, names_of_fit(model)
     with ignoring(Warning):  # reading the rows has warned
         predict = model.predictor_ or (None if fitted is None else fitted.nearest)
@@ -207,13 +198,12 @@ def explain(model: FittedAttributes, rows: object, *, random_state: int = 0) -> 
             )
         labels = np.asarray(predict(samples)).astype(np.intp)
         others: Labels = np.full(len(samples), NOISE)
-        certainty: Array = np.full(len(samples), math.nan)
         if fitted is not None and several:
-            others, certainty = fitted.around(samples, labels)
-        degrees = memberships_of(model, rows, labels)
+            others = fitted.nearest_others(samples, labels)
+        certainty, _ = certainties(model, rows, labels)
         cells = _cells(model, rows, samples)
-        certainty[np.all([cell.missing for cell in cells], axis=0)] = math.nan  # of the values that fill its gaps
-        certainty = certainty if degrees is None else degrees
+        if not hasattr(model, "predict_proba"):  # it would be that of the values that fill the gaps
+            certainty[np.all([cell.missing for cell in cells], axis=0)] = math.nan
         explained = []
         for i, label in enumerate(labels.tolist()):
             values: Array = np.zeros(len(cells))
@@ -242,82 +232,6 @@ def explain(model: FittedAttributes, rows: object, *, random_state: int = 0) -> 
     return Explanations(tuple(explained))
 
 
-@final
-@attrs.frozen(eq=False)
-class FittedRows:
-    """Rows of a fit that its model stores.
-
-    Parameters
-    ----------
-    space : Space
-    samples : ndarray of shape (n, d)
-        As the stages take them; nan in columns that they leave out.
-    labels : ndarray of shape (n,)
-    columns : list of RawColumn
-        The same rows in the units of the table.
-    """
-
-    space: Space
-    samples: Array
-    labels: Labels
-    columns: list[RawColumn]
-
-    @classmethod
-    def of(cls, model: FittedAttributes) -> FittedRows | None:
-        """The rows of a model; None where it has none in the columns of its table."""
-        space, tags = vars(model).get("space_"), model.__sklearn_tags__()
-        if space is None or not space.in_memory or space.sparse or tags.input_tags.pairwise:
-            return None
-        points = space.points
-        labels = np.asarray(model.labels_) if len(model.labels_) == len(points) else None
-        if labels is not None:
-            chosen = draw(labels, MOST_FITTED, np.random.default_rng(0)).rows
-            points, labels = points[chosen], labels[chosen]
-        for step in reversed(space.coordinates.steps):
-            if isinstance(step, ChosenColumns):
-                wide = np.full((len(points), len(_groups(model, model.n_features_in_))), np.nan)
-                wide[:, step.index], points = points, wide
-            elif hasattr(step, "inverse"):
-                points = step.inverse(points)
-            else:
-                return None
-        if labels is None and model.predictor_ is not None:  # they are a sample of the rows
-            labels = np.asarray(model.predictor_(points))
-        return None if labels is None else cls(space, points, labels, columns_of_samples(model, points))
-
-    def distances(self, samples: Array) -> Array:
-        """Distances of rows to those of the fit in the space of the model, (m, n)."""
-        from scipy.spatial.distance import cdist
-
-        # together, so that gaps of a row are filled as among those of the fit, and have as many coordinates
-        points = points_of(self.space, np.vstack([self.samples, samples]), len(self.samples))
-        return cdist(points[len(self.samples) :], points[: len(self.samples)])
-
-    def nearest(self, samples: Array) -> Labels:
-        """The label of the nearest row, for methods that cannot predict."""
-        return self.labels[self.distances(samples).argmin(axis=1)]
-
-    def around(self, samples: Array, labels: Labels) -> tuple[Labels, Array]:
-        """The cluster of the nearest row of another cluster, -1 for none, and the certainty, of rows with labels.
-
-        It is the share of the ten nearest rows that is in no other cluster; a row of the fit is not counted itself, and
-        rows as near as the last of them count in part.
-        """
-        distances = self.distances(samples)
-        itself = np.flatnonzero(distances.min(axis=1) == 0)
-        distances[itself, distances[itself].argmin(axis=1)] = np.inf
-        count = min(NEIGHBOURS, len(self.labels) - 1)
-        last = np.sort(distances, axis=1)[:, count - 1, None]
-        nearer = distances < last * (1 - EQUAL)
-        tied = ~nearer & (distances <= last * (1 + EQUAL))
-        weights = nearer + tied * ((count - nearer.sum(axis=1)) / tied.sum(axis=1))[:, None]
-        alike = (labels[:, None] == self.labels) | (self.labels < 0)
-        certainty = (weights * alike).sum(axis=1) / count
-        distances[alike] = np.inf
-        others = np.where(np.isinf(distances.min(axis=1)), NOISE, self.labels[distances.argmin(axis=1)])
-        return others, np.where(labels < 0, 0.0, certainty)
-
-
 def _by_removal(
     predict: Callable[[Array], Labels], row: Array, others: Array, groups: Indices, label: int, rng: Rng
 ) -> Array:
@@ -332,12 +246,6 @@ def _by_removal(
     gains = np.zeros(count)
     np.add.at(gains, orders, np.diff(moved.astype(float), axis=1))
     return gains / max(len(others), 1)
-
-
-def _groups(model: FittedAttributes, d: int) -> Indices:
-    """The number of the column of each of the d attributes that the stages take."""
-    widths = [1] * d if "preparation_" not in vars(model) else model.preparation_.widths
-    return np.repeat(np.arange(len(widths)), widths)
 
 
 def _cells(model: FittedAttributes, rows: object, samples: Array) -> list[RawColumn]:

@@ -20,7 +20,6 @@ from clusterkit.estimators.base import FittedAttributes
 from clusterkit.numerics.threads import ignoring
 from clusterkit.profiles.documents import DocumentProfile, Naming, topics_of
 from clusterkit.profiles.effects import Effects, effects
-from clusterkit.profiles.explaining import FittedRows
 from clusterkit.profiles.measures import (
     GroupedSample,
     Measure,
@@ -44,6 +43,7 @@ from clusterkit.profiles.naming import (
     with_name,
 )
 from clusterkit.profiles.raw_table import Kind, RawColumn, RawTable, as_frame
+from clusterkit.profiles.rows import FittedRows
 from clusterkit.samples.array_libraries import to_host
 
 MOST_CELLS = 20_000_000

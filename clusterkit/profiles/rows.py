@@ -17,14 +17,25 @@ from clusterkit.contracts.arguments import Clusterer
 from clusterkit.contracts.labelings import NOISE
 from clusterkit.contracts.seeds import Seeds
 from clusterkit.errors import InvalidData, InvalidParameter
+from clusterkit.estimators.base import FittedAttributes
 from clusterkit.numerics.selection import sample_rows
-from clusterkit.profiles.measures import is_model, labels_of, not_fitted
+from clusterkit.numerics.threads import ignoring
+from clusterkit.profiles.measures import draw, is_model, labels_of, not_fitted
 from clusterkit.profiles.naming import called, names_of_fit
-from clusterkit.profiles.raw_table import RawTable, as_frame
-from clusterkit.profiles.representing import coordinates
+from clusterkit.profiles.raw_table import RawColumn, RawTable, as_frame, columns_of_samples
+from clusterkit.profiles.representing import coordinates, points_of
+from clusterkit.samples import Space
+from clusterkit.samples.transform import ChosenColumns
 
 NEIGHBOURS = 10
 """Number of neighbours that are counted: as many as DBSCAN and LOF are used with."""
+
+MOST_FITTED = 20_000
+"""Rows of the fit with which a row is compared; a sample of more, in which small clusters have more rows."""
+
+ITSELF = 1e-9
+"""Distance of a row from itself at most, beside that of its neighbours: the rounding of scales that were applied, taken
+back and applied again."""
 
 MOST_ROWS = 5000
 """Largest number of rows among which neighbours are searched; a random sample if there are more."""
@@ -44,8 +55,10 @@ class DegreesOfRows(NamedTuple):
     neighbours: Indices
 
 
-def degrees_of_rows(points: Array, labels: Labels, among: Indices) -> DegreesOfRows:
+def degrees_of_rows(points: Array, labels: Labels, among: Indices, first: int = 0) -> DegreesOfRows:
     """Compare each of the rows `points` (n, r) with its `NEIGHBOURS` nearest of the rows `among`, itself left out.
+
+    Of rows from `first` on, where it is not 0, it is not known which they are: they are an equal one.
 
     Of a cluster with fewer rows no more neighbours are counted than it has other rows. Noise is no cluster: neighbours
     that are noise are in no other one, and the share of a noise row is 0. O(n m r) time for m rows `among`.
@@ -61,6 +74,8 @@ def degrees_of_rows(points: Array, labels: Labels, among: Indices) -> DegreesOfR
     near = among[near]
     # a row that is searched is not its own neighbour; where equal rows hide it, the last one is left out in its place
     itself = near == np.arange(n)[:, None]
+    if first:
+        itself[first:, 0] = inside[first:] = distances[first:, 0] <= ITSELF * distances[first:, -1]
     itself[~itself.any(axis=1), -1] = True
     distances, near = distances[~itself].reshape(n, -1), near[~itself].reshape(n, -1)
     around = labels[near]
@@ -72,19 +87,87 @@ def degrees_of_rows(points: Array, labels: Labels, among: Indices) -> DegreesOfR
     share = (others & (np.arange(size) < counted[:, None])).sum(axis=1) / np.maximum(counted, 1)
     share[labels == NOISE] = 0.0
     radius = distances[:, -1] if size else np.zeros(n)
-    usual = np.ones(len(names))
+    usual, usually = np.ones(len(names)), among if first else np.arange(n)
     for j, name in enumerate(names.tolist()):
         # noise has no usual distance, nor has a row that is alone
-        mine = place == j
-        apart = labels != NOISE if name == NOISE else ~mine
-        alike = apart if (name == NOISE or mine.sum() == 1) and apart.any() else mine
-        usual[j] = np.median(radius[alike])
+        mine = place[usually] == j
+        apart = labels[usually] != NOISE if name == NOISE else ~mine
+        alike = apart if (name == NOISE or mine.sum() < 2) and apart.any() else mine
+        usual[j] = np.median(radius[usually][alike])
     usual = usual[place]
     distance = np.divide(radius, usual, out=np.ones(n), where=usual > 0)
     other = np.full(n, NOISE)
     for i in np.flatnonzero(others.any(axis=1)).tolist():
         other[i] = np.bincount(around[i][others[i]]).argmax()
     return DegreesOfRows(share, distance, other, counted)
+
+
+@final
+@attrs.frozen(eq=False)
+class FittedRows:
+    """Rows of a fit that its model stores.
+
+    Parameters
+    ----------
+    space : Space
+    samples : ndarray of shape (n, d)
+        As the stages take them; nan in columns that they leave out.
+    labels : ndarray of shape (n,)
+    columns : list of RawColumn
+        The same rows in the units of the table.
+    """
+
+    space: Space
+    samples: Array
+    labels: Labels
+    columns: list[RawColumn]
+
+    @classmethod
+    def of(cls, model: FittedAttributes) -> FittedRows | None:
+        """The rows of a model; None where it has none in the columns of its table."""
+        space, tags = vars(model).get("space_"), model.__sklearn_tags__()
+        if space is None or not space.in_memory or space.sparse or tags.input_tags.pairwise:
+            return None
+        points = space.points
+        labels = np.asarray(model.labels_) if len(model.labels_) == len(points) else None
+        if labels is not None:
+            chosen = draw(labels, MOST_FITTED, np.random.default_rng(0)).rows
+            points, labels = points[chosen], labels[chosen]
+        for step in reversed(space.coordinates.steps):
+            if isinstance(step, ChosenColumns):
+                wide = np.full((len(points), len(groups_of(model, model.n_features_in_))), np.nan)
+                wide[:, step.index], points = points, wide
+            elif hasattr(step, "inverse"):
+                points = step.inverse(points)
+            else:
+                return None
+        if labels is None and model.predictor_ is not None:  # they are a sample of the rows
+            labels = np.asarray(model.predictor_(points))
+        return None if labels is None else cls(space, points, labels, columns_of_samples(model, points))
+
+    def distances(self, samples: Array) -> Array:
+        """Distances of rows to those of the fit in the space of the model, (m, n)."""
+        from scipy.spatial.distance import cdist
+
+        # together, so that gaps of a row are filled as among those of the fit, and have as many coordinates
+        points = points_of(self.space, np.vstack([self.samples, samples]), len(self.samples))
+        return cdist(points[len(self.samples) :], points[: len(self.samples)])
+
+    def nearest(self, samples: Array) -> Labels:
+        """The label of the nearest row, for methods that cannot predict."""
+        return self.labels[self.distances(samples).argmin(axis=1)]
+
+    def nearest_others(self, samples: Array, labels: Labels) -> Labels:
+        """The cluster of the nearest row of another cluster, -1 for none, of rows with labels."""
+        distances = self.distances(samples)
+        distances[(labels[:, None] == self.labels) | (self.labels < 0)] = np.inf
+        return np.where(np.isinf(distances.min(axis=1)), NOISE, self.labels[distances.argmin(axis=1)])
+
+
+def groups_of(model: FittedAttributes, d: int) -> Indices:
+    """The number of the column of each of the d attributes that the stages take."""
+    widths = [1] * d if "preparation_" not in vars(model) else model.preparation_.widths
+    return np.repeat(np.arange(len(widths)), widths)
 
 
 def assign(
@@ -108,9 +191,10 @@ def assign(
     -------
     data frame
         X with the columns ``cluster``, the label, -1 for noise; ``certainty`` in [0, 1], the degree of membership in
-        this cluster where the method has degrees for new rows, or else the share of the ten nearest rows that is not in
-        another cluster, 0 for noise and nan for a row that is alone in its cluster; and ``distance``, that from the
-        tenth nearest row in units of the median of its cluster, of which 2.5 and more is an outlier. Where the method
+        this cluster where the method has degrees for new rows, or else the share of the ten nearest rows of the fit
+        (of X, where the model stores none) that is not in another cluster, 0 for noise and nan for a row that is alone
+        in its cluster; and ``distance``, that from the tenth nearest row in units of the median of its cluster, of
+        which 2.5 and more is an outlier. Where the method
         `rename` of the model named its clusters, ``name`` too.
 
     Raises
@@ -147,12 +231,20 @@ def assign(
 
 def certainties(model: object, X: object, labels: Labels, random_state: RandomState = 0) -> tuple[Array, Array]:
     """The certainty and the distance of each row of a table, as `assign` has them, for labels that are known."""
-    table = RawTable.of(X, None, model, "assign")
-    certainty, distance = np.full(table.n, np.nan), np.full(table.n, np.nan)
-    if table.n > 1:
-        among = np.sort(sample_rows(table.n, MOST_ROWS, Seeds.of(random_state).stream("rows")))
-        degrees = degrees_of_rows(coordinates(model, table, np.arange(table.n)), labels, among)
-        certainty, distance = np.where(degrees.neighbours > 0, 1.0 - degrees.share, np.nan), degrees.distance
+    fitted: Any = model
+    with ignoring(Warning):  # reading the rows has warned
+        stored = FittedRows.of(fitted) if isinstance(model, FittedAttributes) else None
+        if stored is None:
+            table = RawTable.of(X, None, model, "assign")
+            points, of_all, first = coordinates(model, table, np.arange(table.n)), labels, 0
+        else:  # together, so that gaps are filled as among the rows of the fit
+            first, of_all = len(stored.labels), np.concatenate([stored.labels, labels])
+            points = points_of(stored.space, np.vstack([stored.samples, fitted._rows_of(X)]), first)
+    certainty, distance = np.full(len(labels), np.nan), np.full(len(labels), np.nan)
+    if len(points) > 1:
+        among = np.sort(sample_rows(first or len(points), MOST_ROWS, Seeds.of(random_state).stream("rows")))
+        share, distance, _, neighbours = (each[first:] for each in degrees_of_rows(points, of_all, among, first))
+        certainty = np.where(neighbours > 0, 1.0 - share, np.nan)
         certainty[labels == NOISE] = 0.0
     memberships = memberships_of(model, X, labels)
     return certainty if memberships is None else memberships, distance

@@ -45,10 +45,10 @@ from clusterkit.plots.figure import (
 from clusterkit.profiles import ClusterProfile, FeatureProfile, Profile, explain, profiling
 from clusterkit.profiles.comparing import Method
 from clusterkit.profiles.doubts import FAR, Doubts, doubts
-from clusterkit.profiles.explaining import FittedRows
 from clusterkit.profiles.naming import in_words
 from clusterkit.profiles.profiling import heat_cells, roles_of_fit
 from clusterkit.profiles.raw_table import times
+from clusterkit.profiles.rows import FittedRows
 from clusterkit.report import sentences
 from clusterkit.report.analysis import Analysis, Answer, OddRow, analyse, prepared_as_fitted, recipe_of
 from clusterkit.report.sentences import plain

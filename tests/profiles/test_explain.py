@@ -93,7 +93,7 @@ def test_a_single_row_is_explained_in_the_units_of_its_table_and_what_cannot_be_
 
 def test_what_rows_do_not_say_is_not_sure_and_far_rows_are_short():
     model = clusterkit.recipe("kmeans", n_clusters=2, random_state=0).fit(np.repeat(np.eye(2), 15, axis=0))
-    assert clusterkit.explain(model, [[0.5, 0.5]])[0].certainty == 0.5  # as near to all rows
+    assert 0.2 < clusterkit.explain(model, [[0.5, 0.5]])[0].certainty < 0.8  # as near to all rows: ten of them
     far = clusterkit.explain(model.fit(_planted()[0]), [[0.0, 1e9, 0.0]])[0].sentence
     assert ",000 is " in far
     assert ".0 sd" not in far

@@ -27,6 +27,8 @@ def test_new_rows_get_their_cluster_beside_their_columns_and_index():
     assert list(answer.index) == list(frame.index)
     assert (answer["cluster"] == model.predict(frame.to_numpy())).all()
     assert answer["certainty"].iloc[0] == 1.0
+    alone = [clusterkit.assign(model, frame.iloc[[i]]) for i in range(3)]
+    assert pd.concat(alone).equals(answer.iloc[:3])  # what is said of a row depends on the rows of the fit alone
     assert answer["distance"].idxmax() == "r40"  # the row between the clusters is far from its neighbours
     with pytest.raises(InvalidParameter, match="prefix='new_'"):
         clusterkit.assign(model, answer)
