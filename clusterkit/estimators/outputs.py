@@ -155,11 +155,12 @@ class _of_memberships(_only_of):
 
     def check(self, estimator: Any) -> None:
         """Raise the AttributeError where the method does not exist."""
-        if not getattr(getattr(estimator, "outcome_", None), "are_memberships", False):
+        if getattr(getattr(estimator, "outcome_", None), "are_memberships", False):
+            if not estimator._gives((Embedding,)) or not _decodes(estimator.predictor_):
+                raise self._absent()
+        elif getattr(getattr(estimator, "predictor_", None), "degrees", None) is None:
             super().check(estimator)
             return
-        if not estimator._gives((Embedding,)) or not _decodes(estimator.predictor_):
-            raise self._absent()
         _Method.check(self, estimator)
 
 
@@ -211,12 +212,13 @@ class Outputs(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
 
     @_of_memberships
     def predict_proba(self, X: SamplesLike) -> Floats:
-        """Probability of each cluster for new rows, (m, k); rows sum to 1.
+        """Probability of each cluster for new rows, (m, k); rows sum to 1, but those of hdbscan.
 
-        Mixtures and fuzzy c-means have it: their degrees of membership; and recipe `embeddings`: shares of the votes of
-        the nearest rows.
+        Mixtures and fuzzy c-means have it: their degrees of membership; recipe `embeddings`: shares of the votes of
+        the nearest rows; and recipe `hdbscan`: how deep a row is in its own cluster, from 0 to 1, as `probabilities_`
+        has it for the rows of the fit, and 0 for all other clusters and for noise.
         """
-        if isinstance(self._fitted().outcome_, MergeTrees):
+        if hasattr(self._fitted().predictor_, "shares"):
             check_same_place(self, X, "predict_proba")
             shares: Floats = self._fitted().predictor_.shares(self._fitted()._rows_of(X))
             return shares

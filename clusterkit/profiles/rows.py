@@ -261,8 +261,11 @@ def _labels(model: Any, X: object, table: RawTable) -> Labels:
 
 
 def memberships_of(model: object, X: object, labels: Labels) -> Array | None:
-    """The degree of membership of each row in its cluster; None for methods without degrees for new rows."""
-    if not (is_model(model) and hasattr(model, "predict_proba")):
+    """The degree of membership of each row in its cluster; None for methods without degrees for new rows.
+
+    How deep a row is in its cluster (`probabilities_`) is none: a row at the rim may have no other cluster near it.
+    """
+    if not (is_model(model) and hasattr(model, "predict_proba")) or hasattr(model, "probabilities_"):
         return None
     fitted: Any = model
     degrees = np.asarray(fitted.predict_proba(X))

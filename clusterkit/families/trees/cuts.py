@@ -67,6 +67,10 @@ class NearestRow:
         Mutual reachability distance to each cluster from which on a row is noise; None if no row is ever noise.
     precomputed : bool
         Whether raw rows are distances to the training rows, (m, n).
+    degrees : ndarray of shape (n,) or None
+        Degree to which each training row belongs to its cluster, where the method has degrees.
+    wholly : ndarray of shape (k,) or None
+        Mutual reachability distance to each cluster up to which a new row belongs to it with degree 1.
     """
 
     transform: Transform
@@ -76,46 +80,68 @@ class NearestRow:
     labels: Labels = attrs.field(validator=array("n", least=NOISE, most="n"))
     farthest: Array | None = attrs.field(default=None, validator=array("k", finite=False))
     precomputed: bool = False
+    degrees: Array | None = attrs.field(default=None, validator=array("n", least=0, most=1))
+    wholly: Array | None = attrs.field(default=None, validator=array("k", least=0))
 
     def check_saved(self) -> None:
-        """Raise ValueError unless each cluster has its distance, and distances are those between all rows."""
-        if self.farthest is not None and self.labels.max(initial=-1) >= len(self.farthest):
-            raise ValueError("NearestRow: labels has a cluster without a distance in farthest")
+        """Raise ValueError unless each cluster has its distances, and distances are those between all rows."""
+        for distances in (self.farthest, self.wholly):
+            if distances is not None and self.labels.max(initial=-1) >= len(distances):
+                raise ValueError("NearestRow: labels has a cluster without a distance in farthest or wholly")
+        if (self.degrees is None) != (self.wholly is None):
+            raise ValueError("NearestRow: degrees and wholly come together")
         if self.precomputed and self.rows.shape[0] != self.rows.shape[1]:
             raise ValueError(f"NearestRow: rows of the shape {self.rows.shape} are no distances between all rows")
 
     @classmethod
-    def of(cls, tree: Tree, labels: Labels, farthest: Array | None = None) -> NearestRow:
+    def of(cls, tree: Tree, labels: Labels, farthest: Array | None = None, **degrees: Array) -> NearestRow:
         """The predictor of a labelling of a tree."""
-        return cls(tree.transform, tree.rows, tree.core_distances, tree.n_neighbors, labels, farthest, tree.precomputed)
+        core, count = tree.core_distances, tree.n_neighbors
+        return cls(tree.transform, tree.rows, core, count, labels, farthest, tree.precomputed, **degrees)
 
     def __call__(self, Y: Array) -> Labels:
         """Labels of raw rows, (m, d) to (m,); O(log n) for each where the rows have few attributes."""
+        return self._placed(Y)[0]
+
+    def shares(self, Y: Array) -> Array:
+        """Degree to which raw rows belong to each cluster, (m, k): only that to the cluster of the label is above 0."""
+        labels, nearest, distances = self._placed(Y)
+        degrees, wholly = self.degrees, self.wholly
+        assert degrees is not None
+        assert wholly is not None
+        table = np.zeros((len(labels), len(wholly)))
+        inside = np.flatnonzero(labels >= 0)
+        of_nearest, far, least = degrees[nearest[inside]], distances[inside], wholly[labels[inside]]
+        reached = np.divide(least, far, out=np.ones(len(far)), where=far > least)
+        table[inside, labels[inside]] = np.where(far > 0, reached * (of_nearest > 0), of_nearest)
+        return table
+
+    def _placed(self, Y: Array) -> tuple[Labels, Indices, Array]:
+        """Labels of raw rows, the training row that is nearest to each, and the distance from it, 0 of an equal one."""
         from clusterkit.numerics.spanning_trees.tree import nearest_by_reachability
         from clusterkit.numerics.structures_jit import find_rows
 
         points = self.transform(Y)
         if not self.precomputed:
-            equal = find_rows(self.rows, points)
-            if self.transform.steps and len(new := np.flatnonzero(equal < 0)):
+            nearest = find_rows(self.rows, points)
+            if self.transform.steps and len(new := np.flatnonzero(nearest < 0)):
                 unit = ROUNDING * np.abs(self.rows).max(initial=1e-300)
-                equal[new] = find_rows(np.round(self.rows / unit), np.round(points[new] / unit))
+                nearest[new] = find_rows(np.round(self.rows / unit), np.round(points[new] / unit))
         elif points.min(initial=0.0) < 0:
             raise InvalidData(f"distances of new rows are not negative, and there is {points.min():g}")
         else:
-            equal = np.where((points == 0).any(axis=1), np.argmin(points, axis=1), -1)
-        labels = np.where(equal >= 0, self.labels[equal], NOISE)
-        new = np.flatnonzero(equal < 0)
+            nearest = np.where((points == 0).any(axis=1), np.argmin(points, axis=1), -1)
+        labels = np.where(nearest >= 0, self.labels[nearest], NOISE)
+        new, distances = np.flatnonzero(nearest < 0), np.zeros(len(labels))
         if len(new):
-            nearest, weights = nearest_by_reachability(
+            nearest[new], distances[new] = nearest_by_reachability(
                 self.rows, self.core_distances, self.n_neighbors, points[new], self.precomputed
             )
-            labels[new] = self.labels[nearest]
+            labels[new] = self.labels[nearest[new]]
             if self.farthest is not None:
                 inside = new[labels[new] >= 0]
-                far = weights[labels[new] >= 0] > self.farthest[labels[inside]]
-                labels[inside[far]] = NOISE
-        return labels
+                labels[inside[distances[inside] > self.farthest[labels[inside]]]] = NOISE
+        return labels, nearest, distances
 
 
 @final
@@ -236,7 +262,8 @@ class ExcessOfMass(Labeler[Tree]):
     Notes
     -----
     Rows of no cluster are noise, label -1. ``probabilities_`` are λ at which a row leaves its cluster, over the largest
-    such λ of the cluster; ``memberships_`` hold them in a table. ``outlier_scores_`` are the GLOSH scores, from 0 to 1,
+    such λ of the cluster; ``memberships_`` hold them in a table, and `predict_proba` gives it for new rows, by the λ
+    at which they reach the sample that is nearest. ``outlier_scores_`` are the GLOSH scores, from 0 to 1,
     of noise as well. Clusters are numbered by first appearance. A new row gets the label of the sample that is nearest
     by mutual reachability, or is noise if that distance is above the height at which the cluster of the sample began.
     All merges of one height count as one, so that the order of the samples makes no difference. O(n) after the tree.
@@ -285,7 +312,9 @@ class ExcessOfMass(Labeler[Tree]):
         births = np.zeros(k)
         inside = labels != NOISE
         births[labels[inside]] = extracted.birth[extracted.owner[inside]]
-        farthest = np.divide(1.0, births, out=np.full(k, np.inf), where=births > 0)
+        farthest: Array | None = np.divide(1.0, births, out=np.full(k, np.inf), where=births > 0)
+        wholly = np.zeros(k)
+        wholly[labels[inside]] = 1.0 / extracted.death[extracted.owner[inside]]
         facts: dict[str, object] = {"clusters": k, "noise": int(n - inside.sum())}
         if k == 0:
             facts["reason"] = self._why_none(n)
@@ -294,7 +323,7 @@ class ExcessOfMass(Labeler[Tree]):
             facts, farthest = {**facts, "noise": int((labels < 0).sum()), "noise_joined": joined}, None
         return Labeling(
             labels,
-            NearestRow.of(outcome, labels, farthest),
+            NearestRow.of(outcome, labels, farthest, degrees=extracted.probability, wholly=wholly),
             probabilities=extracted.probability,
             outlier_scores=extracted.outlier_score,
             facts=facts,

@@ -148,13 +148,14 @@ def cut_off(tree: Hierarchy, cuts: Mask, n: int) -> Labels:
 class Extracted(NamedTuple):
     """The chosen cluster of each row or -1, (n,), its degree of membership in it and its outlier score.
 
-    `birth` is the λ at which each cluster of the condensed hierarchy begins.
+    `birth` and `death` are the λ at which each cluster of the condensed hierarchy begins, and loses its last rows.
     """
 
     owner: Labels
     probability: Array
     outlier_score: Array
     birth: Array
+    death: Array
 
 
 @inner
@@ -236,7 +237,7 @@ def excess_of_mass(
         early = fall[:n] < end if n >= min_cluster_size else np.ones(n, np.bool_)
         owner[early], probability[early] = -1, 0.0
         birth[0] = end
-    return Extracted(owner, probability, score, birth)
+    return Extracted(owner, probability, score, birth, death)
 
 
 @njit
