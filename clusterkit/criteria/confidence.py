@@ -162,29 +162,18 @@ def distinct(labelings: Sequence[Labels]) -> Indices:
     return np.array([seen.setdefault(canonical(labels).tobytes(), i) for i, labels in enumerate(labelings)], np.intp)
 
 
-COMPARED = 4_000_000
-"""Cells of all pairs of partitions from which on they are compared on all cores."""
-
-
 def rand_matrix(labelings: Sequence[Labels]) -> Array:
     """Adjusted Rand index of every pair of labellings 0..k-1 of the same rows, (m, m); O(m² n) time."""
-    m, n = len(labelings), len(labelings[0]) if len(labelings) else 0
+    m = len(labelings)
     values = np.ones((m, m))
-    if m * m * n >= 2 * COMPARED:
-        squares, _ = _compared(labelings)
+    if m > 1:
+        n, (squares, _) = len(labelings[0]), _compared(labelings)
         within = [(int(np.square(np.bincount(labels)).sum()) - n) // 2 for labels in labelings]
         for i in range(m):
             for j in range(i):
                 both = (int(squares[i, j]) - n) // 2
                 pairs = PairCounts(both=both, classes=within[i], clusters=within[j], total=n * (n - 1) // 2)
                 values[i, j] = values[j, i] = adjusted_from_pairs(pairs)
-        return values
-    wide = [np.asarray(labels, dtype=np.int64) for labels in labelings]
-    counts = [int(labels.max(initial=0)) + 1 for labels in wide]
-    for i, one in enumerate(wide):
-        for j in range(i):
-            cells = np.bincount(one * counts[j] + wide[j], minlength=counts[i] * counts[j])
-            values[i, j] = values[j, i] = adjusted_from_pairs(table_pairs(cells.reshape(counts[i], counts[j])))
     return values
 
 

@@ -2,9 +2,10 @@
 
 Sums of scores, with constants chosen on 28 development sets of shapes, 8 named sets and generated ones:
 
-- the number of clusters is known: ``2 V / D + 0.8 H + 0.4 icl`` (`known_number`): separation in the spanning tree,
-  entropy of the sizes against splitting off fringes, and the likelihood of Gaussians for clusters that overlap; D of
-  2 to 5 is the number of dimensions in which the rows are spread;
+- the number of clusters is known: ``2 V / D + min(1, D - 2) c + 0.8 H + 0.4 icl`` (`known_number`): separation in the
+  spanning tree, the agreement of families on the least confirmed cluster, entropy of the sizes against splitting off
+  fringes, and the likelihood of Gaussians for clusters that overlap; D of 2 to 5 is the number of dimensions in which
+  the rows are spread;
 - it is unknown: ``3/2 b + 4.5 A3 - 1.8 i - 3 C - 8 (C - c) + S exp(-3 b) + V/2`` (`unknown_number`): contrast at
   borders (b) against contrast inside clusters (i), agreement between families by rows (A3) and by clusters (C), above
   all of the least confirmed cluster (c), stability (S) where there are no borders, and separation (V); with too few
@@ -133,7 +134,7 @@ class Ranking:
         return min(LARGEST_MARGIN, float(self.total.max() - self.total[different].max()))
 
 
-def known_number(terrain: Terrain, labelings: Sequence[Labels]) -> Ranking:
+def known_number(terrain: Terrain, labelings: Sequence[Labels], families: Sequence[Hashable]) -> Ranking:
     """Rank clusterings with the same number of clusters.
 
     Parameters
@@ -141,28 +142,37 @@ def known_number(terrain: Terrain, labelings: Sequence[Labels]) -> Ranking:
     terrain : Terrain
     labelings : sequence of ndarray of shape (n,)
         Labels 0..k-1 without noise, each of which occurs.
+    families : sequence
+        As in `unknown_number`.
 
     Returns
     -------
     Ranking
-        The scores, with the terms "separation" (V), "entropy" (H, in nats) and "likelihood" (icl, minus the best of all
-        candidates), all unweighted.
+        The scores, with the terms "separation" (V), "least_confirmed" (c, as in `unknown_number`), "entropy" (H, in
+        nats) and "likelihood" (icl, minus the best of all candidates), all unweighted.
 
     Notes
     -----
+    Where rows are spread in more than two dimensions, distances say less, and a mixture that takes the noise between
+    clusters for one of them, and joins two others, is the most likely: no other family finds such a cluster. In the
+    plane, where families often agree on a wrong border of a curve, c does not count.
+
     O(n d² + d³ + m n) time for the likelihoods and O(m² n) for the similarities.
     """
     place, unlike = _unlike(labelings)
     splits = [Separation.of(terrain, labels) for labels in unlike]
     completed = CompletedLikelihood.of(terrain.X)
     likelihood = np.array([completed(labels) for labels in unlike])
+    dimension = max(FEWEST_DIMENSIONS, completed.dimension)
     terms = {
         "separation": np.array([split.validity for split in splits])[place],
+        "least_confirmed": np.array([values.min() for values in cluster_agreement(unlike, place, families)]),
         "entropy": np.array([split.entropy for split in splits])[place],
         "likelihood": (likelihood - likelihood.max())[place],
     }
     weights = {
-        "separation": FEWEST_DIMENSIONS / max(FEWEST_DIMENSIONS, completed.dimension),
+        "separation": FEWEST_DIMENSIONS / dimension,
+        "least_confirmed": min(1, dimension - FEWEST_DIMENSIONS),
         "entropy": ENTROPY_WEIGHT,
         "likelihood": LIKELIHOOD_WEIGHT,
     }

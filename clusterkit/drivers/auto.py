@@ -65,9 +65,9 @@ class Choice:
     def of(cls, candidates: Sequence[PoolCandidate], terrain: Terrain, *, known: bool) -> Choice:
         """Rank candidates, without their stabilities."""
         labelings = [candidate.labels for candidate in candidates]
-        if known:
-            return cls(candidates, known_number(terrain, labelings), known)
         families = [candidate.member.family for candidate in candidates]
+        if known:
+            return cls(candidates, known_number(terrain, labelings, families), known)
         return cls(candidates, unknown_number(terrain, labelings, families, [math.nan] * len(candidates)), known)
 
     def decided(self, stabilities: Callable[[Sequence[PoolCandidate]], Sequence[float]]) -> Choice:
@@ -257,8 +257,8 @@ class AutoDriver(Driver):
     1. **Candidates.** Members are recipes; those that need the number of clusters are fitted at the given one, or at
        2-10, 12, 15, 20, 25, 31, 35, 50 up to √n and at those around the number for which the masses of the tree speak.
        Noise follows the tree to a cluster. Candidates that are equal up to the names of the clusters count once.
-    2. **Choice.** Given a number of clusters, by separation, entropy and likelihood; otherwise by contrast, agreement
-       between families by rows and by clusters, and stability: `known_number` and `unknown_number` of
+    2. **Choice.** Given a number of clusters, by separation, agreement between families, entropy and likelihood;
+       otherwise by contrast, agreement by rows and by clusters, and stability: `known_number` and `unknown_number` of
        `clusterkit.criteria.rules`. No classes, and no objective of any method, enter it.
     3. **Report.** The confidence, the test for a single cluster and the second-best number of clusters inform; they
        overrule nothing.

@@ -116,12 +116,12 @@ class Criterion:
             return SearchScores(values, None, {})
         chosen = [candidates[i] for i in places]
         numbers = [int(labels.max()) + 1 for labels in labelings]
-        known = len(set(numbers)) == 1
+        known, families = len(set(numbers)) == 1, [kinds[i] for i in places]
         if known:
-            ranking = known_number(terrain, labelings)
+            ranking = known_number(terrain, labelings, families)
         else:
             stabilities = [candidate.stability for candidate in chosen]
-            ranking = unknown_number(terrain, labelings, [kinds[i] for i in places], stabilities)
+            ranking = unknown_number(terrain, labelings, families, stabilities)
         values[places] = ranking.total
         facts = self._facts(terrain, labelings, numbers, ranking, chosen[ranking.best].stability)
         return SearchScores(values, places[ranking.best], facts)

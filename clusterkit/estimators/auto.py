@@ -90,8 +90,9 @@ class Auto(Driven):
 
     1. **Candidates.** Members that need a number of clusters are fitted at the given one, or at many. What a method
        calls noise follows the spanning tree to a cluster. Candidates that are equal count once.
-    2. **Choice.** With the number of clusters given, ``2 V / D + 0.8 H + 0.4 icl``: separation in the tree, entropy
-       of the sizes, likelihood of Gaussians; D is the number of dimensions in which the rows are spread, 2 to 5.
+    2. **Choice.** With the number of clusters given, ``2 V / D + min(1, D - 2) c + 0.8 H + 0.4 icl``: separation in
+       the tree, agreement on the cluster that families confirm least, entropy of the sizes, likelihood of Gaussians; D
+       is the number of dimensions in which the rows are spread, 2 to 5.
        Without, ``1.5 b + 4.5 A3 - 1.8 i - 3 C - 8 (C - c) + S exp(-3 b) + V/2``: contrast of borders, agreement between
        families, edges that clusters hold inside, agreement on the clusters and on the least of them, stability under
        subsampling where there are no borders, separation. For a pool of fewer than 5 families it is another sum, which

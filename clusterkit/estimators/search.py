@@ -138,9 +138,9 @@ def search(
     Notes
     -----
     - "auto": the criterion by which `clusterkit.Auto` chooses, on the spanning tree of the data. Where all candidates
-      have the same number of clusters, by separation, entropy and likelihood; otherwise by the contrast of borders and
-      insides, stability, agreement between candidates with different stages, and the fall of the masses of the tree
-      (with 5 and more different methods as `clusterkit.Auto` does).
+      have the same number of clusters, by separation, agreement, entropy and likelihood; otherwise by the contrast
+      of borders and insides, stability, agreement between candidates with different stages, and the fall of the masses
+      of the tree (with 5 and more different methods as `clusterkit.Auto` does).
       All candidates are compared in the same space: the attributes as the feature maps scale them, if that is the same
       for all, and otherwise X with all attributes scaled to unit variance. Scores depend on the grid. Candidates
       with the same clusters count once. Two more fits a candidate, to half the samples and at most 500; candidates are

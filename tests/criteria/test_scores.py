@@ -318,7 +318,7 @@ def test_both_rules_prefer_the_clusters_that_are_there():
         np.minimum(labels, 1),
         np.where((labels == 2) & (X[:, 0] > np.median(X[labels == 2, 0])), 3, labels),
     )
-    assert known_number(terrain, [canonical(shuffled), labels]).best == 1
+    assert known_number(terrain, [canonical(shuffled), labels], ["a", "b"]).best == 1
     candidates = [canonical(c) for c in (merged, labels, divided, shuffled)]
     ranking = unknown_number(terrain, candidates, ["a", "b", "c", "d"], [0.9, 1.0, 0.8, 0.0])
     assert ranking.best == 1
@@ -345,7 +345,7 @@ def test_equal_candidates_count_once():
     X, labels = blobs(2)
     terrain = Terrain.of(X)
     renamed = 1 - labels
-    ranking = known_number(terrain, [labels, renamed])
+    ranking = known_number(terrain, [labels, renamed], ["a", "b"])
     assert ranking.best == 0
     assert ranking.ties.tolist() == []
 

@@ -292,7 +292,7 @@ class C:
 
 
 SYMBOLS = {
-    "known": {"V": "separation", "H": "entropy", "icl": "likelihood"},
+    "known": {"V": "separation", "c": "least_confirmed", "H": "entropy", "icl": "likelihood"},
     "unknown": {
         "b": "contrast", "A3": "agreement", "i": "inside", "C": "confirmed", "c": "least_confirmed", "S": "stability",
         "V": "separation",
@@ -301,18 +301,20 @@ SYMBOLS = {
 }  # fmt: skip
 """The letters in the sums by which `Auto` chooses, and the terms of the ranking that they stand for."""
 
+FUNCTIONS = {"exp", "min"}
+
 OWN = {"known": "icl", "unknown": "c", "few families": "mk"}
 """A letter that only this sum has."""
 
 
 def python_of(formula: str) -> str:
     """A sum in the words of a docstring or in LaTeX as Python: ``4.5 A_3`` is ``4.5 * A3``."""
-    plain = re.sub(r"\\mathrm\{(\w+)\}", r"\1", formula).replace("\\,", " ").replace("_", "")
+    plain = re.sub(r"\\mathrm\{(\w+)\}", r"\1", formula).replace("\\,", " ").replace("_", "").replace("\\min", "min")
     plain = re.sub(r"e\^\{(.*?)\}", r"exp(\1)", plain)
     words: list[str] = re.findall(r"\d*\.?\d+|[A-Za-z]\w*|\S", plain)
     parts = words[:1]
     for before, word in pairwise(words):
-        product = re.match(r"[\w.)]", before[-1]) and re.match(r"[\w.(]", word) and before != "exp"
+        product = re.match(r"[\w.)]", before[-1]) and re.match(r"[\w.(]", word) and before not in FUNCTIONS
         parts += ["*", word] if product else [word]
     return " ".join(parts)
 
@@ -325,7 +327,7 @@ def formulas() -> list[tuple[str, str, str]]:
     for path in [*pages, *ROOT.glob("clusterkit/**/*.py")]:
         for span in re.findall(r"``([^`]+)``|\$([^$`]+)\$", path.read_text(encoding="utf-8")):
             formula = "".join(span)
-            letters = set(re.findall(r"[A-Za-z]\w*", python_of(formula))) - {"exp"}
+            letters = set(re.findall(r"[A-Za-z]\w*", python_of(formula))) - FUNCTIONS
             for kind, symbols in SYMBOLS.items():
                 if "+" in formula and OWN[kind] in letters and letters <= {*symbols, "D"}:
                     every.append((kind, path.name, " ".join(formula.split())))
@@ -346,11 +348,11 @@ def test_a_sum_is_what_is_computed(kind, name, formula):
     X[::2] += 2.0
     labelings = [np.arange(40) % 2, *(np.unique(rng.integers(3, size=40), return_inverse=True)[1] for _ in range(6))]
     terrain = Terrain.of(X)
+    n_families = FEWEST_FAMILIES - (kind == "few families")
+    families = [f"family {i % n_families}" for i in range(len(labelings))]
     if kind == "known":
-        ranking = known_number(terrain, labelings)
+        ranking = known_number(terrain, labelings, families)
     else:
-        n_families = FEWEST_FAMILIES if kind == "unknown" else FEWEST_FAMILIES - 1
-        families = [f"family {i % n_families}" for i in range(len(labelings))]
         ranking = unknown_number(terrain, labelings, families, rng.random(len(labelings)))
     values = {symbol: ranking.terms[term] for symbol, term in SYMBOLS[kind].items()}
     computed = eval(python_of(formula), {**values, "D": CompletedLikelihood.of(X).dimension, "exp": np.exp})
