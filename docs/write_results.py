@@ -643,7 +643,8 @@ def _verdicts(rows: Sequence[Mapping[str, Any]]) -> str:
     """The verdict on each of the large distances to print, by the rule of `clusterkit_papers.distances`."""
     lines = ["| distance | printed | ours | by the reading | verdict |", "|---|---|---|---|---|"]
     for one in conclusions(rows):
-        printed_there = ", ".join(f"{entry:g}" for entry in one.printed)
+        marks = ["†" if cell.mark else "" for (row, _), cell in printed("distances").items() if row == one.name]
+        printed_there = ", ".join(f"{entry:g}{mark}" for entry, mark in zip(one.printed, marks, strict=True))
         values = printed_there, ", ".join(number(entry) for entry in one.ours)
         verdict = f"**{one.verdict}**" + (f"; the paper against itself: {one.remark}" if one.remark else "")
         lines.append("| " + " | ".join(_cell(text) for text in (one.name, *values, one.reading)) + f" | {verdict} |")

@@ -185,7 +185,7 @@ class Conclusion:
     ours : tuple of float
         Its values.
     verdict : str
-        "reached", "exceeded", the same "with labels", "cannot be reached because …" or "unexplained".
+        "reached", "exceeded", the same "with labels", or "unexplained".
     remark : str
         What the paper itself says against the printed value.
     """
@@ -207,8 +207,8 @@ def conclusions(rows: Iterable[Mapping[str, object]]) -> list[Conclusion]:
 
     A reading *reaches* print if all its columns are as printed, within the tolerance of their measure or within two
     standard errors of our mean, and *exceeds* print if some are better and none is worse. The best reading without
-    labels decides, then the best with labels. Without any, a contradiction that can be computed from the printed
-    numbers makes the distance one that *cannot be reached*, and else it is *unexplained*.
+    labels decides, then the best with labels. Without any the distance is *unexplained*. A contradiction of the
+    printed numbers is a remark.
 
     Parameters
     ----------
@@ -232,14 +232,9 @@ def _conclusion(distance: Distance, readings: Sequence[tuple[str, Mapping[str, M
     judged = [(*_standing(distance, cells), name, cells) for name, cells in readings]
     # the rank of the verdict, then how far the reading is from print
     rank, _, name, cells = min(judged, key=lambda one: (one[0], one[1]))
-    remark = "; ".join(dict.fromkeys(cell.remark for cell in distance.cells.values() if cell.remark))
-    reason = contradiction(distance)
-    if rank < len(RANKS):
-        verdict = RANKS[rank]
-    elif reason:
-        verdict = f"cannot be reached because {reason}"
-    else:
-        verdict = "unexplained"
+    remarks = (*(cell.remark for cell in distance.cells.values()), contradiction(distance))
+    remark = "; ".join(dict.fromkeys(filter(None, remarks)))
+    verdict = RANKS[rank] if rank < len(RANKS) else "unexplained"
     values = tuple(float(cell.value or 0.0) for cell in distance.cells.values())
     return Conclusion(
         distance.name, values, name, tuple(float(cells[column]["ours"]) for column in distance.columns), verdict, remark

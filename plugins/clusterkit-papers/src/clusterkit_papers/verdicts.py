@@ -174,8 +174,8 @@ def with_fillers(table: str, rows: Sequence[Mapping[str, object]], jobs: Sequenc
     clusters: dict[str, list[tuple[str, float]]] = {}
     for row in rows:
         column, ours = str(row["column"]), row["ours"]
-        if column.endswith(" clusters") and isinstance(ours, float | int):
-            clusters.setdefault(str(row["row"]), []).append((column.removesuffix(" clusters"), ours))
+        if column.endswith("clusters") and isinstance(ours, float | int):
+            clusters.setdefault(str(row["row"]), []).append((column.removesuffix("clusters").strip(), ours))
     marked = []
     for row in rows:
         name, column, text = (str(row[key]) for key in ("row", "column", "verdict"))

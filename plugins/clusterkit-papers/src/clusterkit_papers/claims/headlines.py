@@ -444,8 +444,7 @@ CLAIMS = (
         "svc",
         "section 2.4",
         "labelling costs M(M - 1)ms for M equilibria in place of N(N - 1)ms for N samples",
-        reason="it counts tests of segments and leaves out the ascents, which take most of the seconds here; how M and "
-        "N stand is the sentence above",
+        reason="it counts tests of segments, not ascents; how M and N stand is the sentence above",
     ),
     Claim(
         "svc",
