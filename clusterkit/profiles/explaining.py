@@ -27,7 +27,7 @@ from clusterkit.numerics.threads import ignoring
 from clusterkit.profiles.measures import not_fitted
 from clusterkit.profiles.naming import called, names_of_fit
 from clusterkit.profiles.raw_table import RawColumn, as_frame, columns_of_samples, in_unit, times
-from clusterkit.profiles.rows import FittedRows, certainties, groups_of
+from clusterkit.profiles.rows import FittedRows, certainties, groups_of, has_memberships
 
 ORDERS, CELLS = 32, 20_000_000
 """Random orders in which columns are removed, fewer where the rows of all orders have more cells: 160 MB."""
@@ -202,7 +202,7 @@ def explain(model: FittedAttributes, rows: object, *, random_state: int = 0) -> 
             others = fitted.nearest_others(samples, labels)
         certainty, _ = certainties(model, rows, labels)
         cells = _cells(model, rows, samples)
-        if not hasattr(model, "predict_proba"):  # it would be that of the values that fill the gaps
+        if not has_memberships(model):  # it would be that of the values that fill the gaps
             certainty[np.all([cell.missing for cell in cells], axis=0)] = math.nan
         explained = []
         for i, label in enumerate(labels.tolist()):

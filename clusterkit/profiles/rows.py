@@ -246,8 +246,7 @@ def certainties(model: object, X: object, labels: Labels, random_state: RandomSt
         share, distance, _, neighbours = (each[first:] for each in degrees_of_rows(points, of_all, among, first))
         certainty = np.where(neighbours > 0, 1.0 - share, np.nan)
         certainty[labels == NOISE] = 0.0
-    memberships = memberships_of(model, X, labels)
-    return certainty if memberships is None else memberships, distance
+    return _memberships(model, X, labels) if has_memberships(model) else certainty, distance
 
 
 def _labels(model: Any, X: object, table: RawTable) -> Labels:
@@ -260,15 +259,17 @@ def _labels(model: Any, X: object, table: RawTable) -> Labels:
     return labels_of(model, table.n, "assign")
 
 
-def memberships_of(model: object, X: object, labels: Labels) -> Array | None:
-    """The degree of membership of each row in its cluster; None for methods without degrees for new rows.
+def has_memberships(model: object) -> bool:
+    """Whether a method has degrees of membership for new rows.
 
     How deep a row is in its cluster (`probabilities_`) is none: a row at the rim may have no other cluster near it.
     """
-    if not (is_model(model) and hasattr(model, "predict_proba")) or hasattr(model, "probabilities_"):
-        return None
-    fitted: Any = model
-    degrees = np.asarray(fitted.predict_proba(X))
+    return is_model(model) and hasattr(model, "predict_proba") and not hasattr(model, "probabilities_")
+
+
+def _memberships(model: Any, X: object, labels: Labels) -> Array:
+    """The degree of membership of each row in its cluster."""
+    degrees = np.asarray(model.predict_proba(X))
     if labels.max(initial=NOISE) >= degrees.shape[1]:
         raise InvalidData(f"the model has memberships in {degrees.shape[1]} clusters, and a row has a larger number")
     certainty = np.zeros(len(labels))
