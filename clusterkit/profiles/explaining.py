@@ -67,8 +67,8 @@ class Explanation:
 
     Parameters
     ----------
-    row : int
-        Number of the row, from 0.
+    row : int or str
+        Its name in the index of a data frame, or the number of the row, from 0.
     label, other : int
         The cluster of the row, and the next one; -1 is noise, and where there is one cluster only no other.
     certainty : float
@@ -83,7 +83,7 @@ class Explanation:
         What the two clusters are called.
     """
 
-    row: int
+    row: int | str
     label: int
     other: int
     certainty: float
@@ -204,6 +204,8 @@ def explain(model: FittedAttributes, rows: object, *, random_state: int = 0) -> 
         cells = _cells(model, rows, samples)
         if not has_memberships(model):  # it would be that of the values that fill the gaps
             certainty[np.all([cell.missing for cell in cells], axis=0)] = math.nan
+        table: Any = rows
+        index = table.index.tolist() if hasattr(rows, "iloc") else range(len(labels))
         explained = []
         for i, label in enumerate(labels.tolist()):
             values: Array = np.zeros(len(cells))
@@ -228,7 +230,8 @@ def explain(model: FittedAttributes, rows: object, *, random_state: int = 0) -> 
                 ]
                 evidence.append(_evidence(model, cells[j], i, float(values[j]), parts))
             both = called(label, names), called(other, names)
-            explained.append(Explanation(i, label, other, float(certainty[i]), how, tuple(evidence), rest, both))
+            row = index[i] if isinstance(index[i], int) else str(index[i])
+            explained.append(Explanation(row, label, other, float(certainty[i]), how, tuple(evidence), rest, both))
     return Explanations(tuple(explained))
 
 

@@ -87,8 +87,9 @@ def test_a_single_row_is_explained_in_the_units_of_its_table_and_what_cannot_be_
         clusterkit.explain(KMeans(2).fit(X), X)
     with pytest.raises(InvalidParameter, match="has no rows of its fit"):
         clusterkit.explain(clusterkit.recipe("embeddings").fit(X), X)
-    alone = clusterkit.explain(clusterkit.recipe("kmeans", n_clusters=1).fit(X), X[:1])
-    assert str(alone) == "row 0: cluster 0, the only one."
+    alone = pytest.importorskip("pandas").DataFrame(X).iloc[[4]]
+    alone = clusterkit.explain(clusterkit.recipe("kmeans", n_clusters=1).fit(X), alone)
+    assert str(alone) == "row 4: cluster 0, the only one."
 
 
 def test_what_rows_do_not_say_is_not_sure_and_far_rows_are_short():
