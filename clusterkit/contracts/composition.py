@@ -358,9 +358,10 @@ def weight_problems(c: Composition) -> Iterator[Problem]:
 
 
 def linked(c: Composition, links: LinkedGroups, others: Sequence[Problem] = ()) -> Composition:
-    """The composition with links between rows; `others` are what breaks links outside the composition.
+    """The composition with links between rows, which no stage breaks.
 
-    Where scores are labelled without a balancer, `Solver.linked_balancer` keeps them.
+    Where scores are labelled, its balancer keeps the links, or `Solver.linked_balancer` if it has none. `others` are
+    problems with links that the caller sees outside the composition.
 
     Raises
     ------

@@ -53,7 +53,7 @@ class Iteration(Generic[A]):
     ending : Ending or None
         How the start ends with this iteration; None to go on.
     detail : str
-        Text about the iteration in the sentence on the end, here or where there are no further iterations.
+        Text about the iteration, for the sentence that says how the start ended, with it or at the most iterations.
     keys : (hashable, hashable) or None
         Hashes of the labels before and after, equal for equal labels; None where labels cannot come back.
     """
@@ -377,12 +377,12 @@ def run_starts(
     Parameters
     ----------
     chunks : iterable of callable
-        Lowest objective so far to the starts that were run, and whether Ctrl-C came.
+        Each takes the lowest objective so far, runs some starts, and returns them and whether Ctrl-C was pressed.
     n_starts : int
     report_each : bool
         Whether the end of each start is reported.
     at_once : int, default 1
-        Most chunks that run side by side; their lowest objective so far is inf, so that none depends on another.
+        Most chunks that run side by side. They take infinity as the lowest objective, so that none depends on another.
     best_only : bool, default False
         Whether answers are dropped, with the memory they take, once another start has ended lower.
 

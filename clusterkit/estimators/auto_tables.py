@@ -435,9 +435,9 @@ class Court:
         return restated_column(np.asarray(pool.fit.labels), self.rows, self.columns, self.levels) is not None
 
     def stability(self, fit: FitResult, least: float = 0.0) -> float:
-        """How far mixtures of two disjoint halves of the rows, or of 500, agree with the one of all.
+        """Mean agreement of the labels of all rows with those of mixtures of two disjoint parts, at most 500 rows each.
 
-        Of the first half alone, where the second one cannot raise it to `least`.
+        The second part is left out where even its full agreement would not raise the mean to `least`.
         """
         labels, k = np.asarray(fit.labels), n_with_samples(fit.labels)
         if k < 2:

@@ -166,7 +166,7 @@ class RawTable:
 
 
 def columns_of_samples(model: object, samples: Array) -> list[RawColumn]:
-    """The used columns of rows as the stages of a model, or a preparation, give them, in the units of the table.
+    """The columns of rows that a model or a preparation uses, as it reads them, in the units of the table.
 
     A gap that was filled is what filled it. Columns that became points on a circle or a sphere have no values.
     """

@@ -145,9 +145,9 @@ def _svg(name: str, size: tuple[float, float], draw: Callable[[Any], object]) ->
 
 
 def _of_page(key: str, value: str, name: str) -> str:
-    """An attribute for the page: in its colours, and with the name of the picture before the names of its parts.
+    """The value of an attribute in the page: its colours are the page's, and names of parts begin with the picture's.
 
-    Texts are no attributes, so that a name of a column stays as it is, whatever it looks like.
+    Attributes alone are changed, so that a text such as the name of a column stays as it is, whatever it looks like.
     """
     if key == "id":
         return f"{name}-{value}"

@@ -172,7 +172,7 @@ def merge_tree(graph: NeighbourGraph, Y: Array | None, rng: Rng) -> MergeTree:
 def joined_by_distance(tree: MergeTree, rows: Array) -> MergeTree:
     """The tree, of which parts without an edge between them merge by the mean distance of their means.
 
-    The graph says nothing of the order of these merges, on which clusters depend that are fewer than the parts.
+    No edge says in which order they merge, and the clusters depend on that order where they are fewer than the parts.
 
     Parameters
     ----------

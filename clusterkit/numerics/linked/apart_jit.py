@@ -123,7 +123,8 @@ def cheapest_apart(D: Array, edges: Indices, budget: float) -> tuple[Labels, flo
 def _spanning_forest(D: Array, pairs: Indices) -> tuple[Indices, Indices, Indices]:
     """Nodes with parents before children, the parent of each or -1, and the pairs outside the forest.
 
-    Pairs whose ends have the same cheapest label are taken first, so that few of those left are violated.
+    A pair is violated by the cheapest labels of its ends if they are equal. Such pairs enter the forest first, so that
+    few of them are outside.
     """
     q = len(D)
     cheapest = np.empty(q, np.int64)

@@ -188,9 +188,9 @@ def factor(mark: str, unit: str) -> float | None:
 def unit_among(counts: Mapping[str, int]) -> str:
     """The unit of a column whose numbers have these marks, by how many have each; "" for none.
 
-    The dimension that most marked numbers have, and in it the unit of most. Numbers without a mark decide where all
-    others are multiples of them, such as 900 beside 1.2 k, and so do amounts such as $900 beside $1.2k. A mark that is
-    no known one needs half of the numbers.
+    It is the most frequent unit in the dimension that most marked numbers have. Where all marks are multiples of plain
+    numbers, such as 1.2 k beside 900, or $1.2k beside $900, it is the plain unit. An unknown mark counts only if at
+    least half of the numbers have it.
 
     Examples
     --------

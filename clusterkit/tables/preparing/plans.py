@@ -500,8 +500,8 @@ class DateColumn(ColumnPlan):
         Whether dates between slashes had both orders of day and month in the fit; `form` is that of most, and the
         others count as gaps.
     weight : float
-        Weight of the feature that indicates gaps; in the mean of squares, random rows are as far apart on the circle of
-        a part.
+        Weight of the feature that indicates gaps. Its square is the mean squared distance of two random rows on the
+        circle of a part.
     """
 
     fill: float = attrs.field(validator=_finite)

@@ -228,8 +228,8 @@ def of_two_rows(preview: Sequence[Sequence[str]], *, carry: bool = True) -> Firs
 def names_of_two_rows(preview: Sequence[Sequence[str]], *, carry: bool = True) -> tuple[str, ...]:
     """The names of columns that have them in two rows, each as the group and the name; none where one row has them.
 
-    The second row has a word above every column of numbers. The first one has a name for several columns, or else names
-    of its own above two columns of numbers or more, so that the second has units, for example.
+    Names stand in two rows if the second one has a word above every column of numbers, and the first one has either a
+    name for several columns, or a name above two or more columns of numbers (the second row may then have units).
 
     Parameters
     ----------

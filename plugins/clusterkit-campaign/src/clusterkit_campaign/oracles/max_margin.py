@@ -100,7 +100,7 @@ def reduced_matrix(K, delta, bias_penalty):
 def cone_program(A, rows, cap=None, solver="CLARABEL"):
     """Value of ``max Σ g`` over ``A - diag(g, 0) ⪰ 0``, ``0 <= g <= cap``, and the multiplier of the matrix, W.
 
-    g has `rows` entries. An example the solver fails on, as it does where bias_penalty is large, is no example.
+    g has `rows` entries. Hypothesis drops examples on which the solver fails, as it does for a large bias_penalty.
     """
     import cvxpy as cp
     from hypothesis import assume, currently_in_test_context
