@@ -16,7 +16,7 @@ __all__ = ["reproduce"]
 
 @click.command(short_help="Run a table of a paper and print its values beside ours.")
 @click.argument("table", required=False)
-@click.option("--quick", is_flag=True, help="Run a part of the table, in seconds or minutes.")
+@click.option("--quick", is_flag=True, help="Run a part of the table, in a minute at most.")
 @click.option("--runs", type=click.IntRange(min=1), help="Number of runs per cell.  [default: depends on the table]")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Random seed of the first run.")
 @click.option(

@@ -34,7 +34,7 @@ class Plan:
     Parameters
     ----------
     quick : bool, default False
-        Whether only a part is run, which takes seconds or minutes.
+        Whether only a part is run, which takes a minute at most.
     runs : int, optional
         Number of runs per cell; by default the table decides, and it is 1 if `quick`.
     seed : int, default 0

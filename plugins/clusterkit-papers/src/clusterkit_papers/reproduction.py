@@ -50,7 +50,7 @@ def reproduce(
     name : str
         A key of `tables()`.
     quick : bool, default False
-        Whether to run only a part, once, which takes seconds or minutes; the notes say which. A row with fewer runs or
+        Whether to run only a part, once, which takes a minute at most; the notes say which. A row with fewer runs or
         data than in the whole table gets no verdict, because it could be another one there.
     runs : int, optional
         Number of runs per cell, each with its own seed; by default the table decides (3, in some tables 10 or 20), and
