@@ -117,14 +117,14 @@ class Problem:
 
 
 def _chain_of_features(c: Composition) -> Iterator[Problem]:
-    """In a chain of maps only the last one may give a kernel, and none takes a matrix of pairs."""
+    """In a chain of maps all but the last one give features, and none takes a matrix of pairs."""
     maps = maps_of(c.featuremap)
     for part in maps:
         if part.takes_pairs and len(maps) > 1:
             yield Problem("featuremap", f"'{part.name}' takes a matrix in place of coordinates, and so stands alone")
     for part in maps[:-1]:
         if not part.takes_pairs and not issubclass(part.gives, FeatureSpace):
-            yield Problem("featuremap", f"'{part.name}' gives a kernel, so it must be the last of the chain")
+            yield Problem("featuremap", f"'{part.name}' gives no features, so it must be the last of the chain")
 
 
 def _solver_works_on_space(c: Composition) -> Iterator[Problem]:

@@ -73,7 +73,7 @@ class FeatureMap(Stage):
         fitted = self.fit(seen, task, rng)
         if isinstance(fitted, FittedMap):
             return seen.mapped(fitted)
-        return attrs.evolve(fitted, before=seen.before) if seen.before else fitted
+        return attrs.evolve(fitted, before=(*seen.before, *fitted.before)) if seen.before else fitted
 
 
 def _maps(value: Any) -> str | None:

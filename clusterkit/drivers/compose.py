@@ -310,7 +310,10 @@ def map_of(metric: str) -> FeatureMap | None:
         If there is no such metric.
     """
     if not isinstance(metric, str) or metric not in METRICS:
-        raise InvalidParameter(f"metric must be one of {', '.join(map(repr, METRICS))}, got {metric!r}")
+        raise InvalidParameter(
+            f"metric must be one of {', '.join(map(repr, METRICS))}, got {metric!r}. For methods that take distances "
+            "featuremap='distances' has others, such as featuremap__metric='manhattan'"
+        )
     name = METRICS[metric]
     return None if name is None else resolve_as(FeatureMap, "featuremap", name)
 

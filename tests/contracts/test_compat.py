@@ -100,7 +100,7 @@ RULES = [
     (
         "chain",
         attrs.evolve(EMMC, featuremap=Chain((Rbf(), MinMax()))),
-        "featuremap: 'rbf' gives a kernel, so it must be the last of the chain",
+        "featuremap: 'rbf' gives no features, so it must be the last of the chain",
         "featuremap: elm, identity, minmax, rbf, zscore",
     ),
 ]

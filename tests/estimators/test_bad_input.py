@@ -142,7 +142,7 @@ def test_unknown_recipe():
         ),
         (
             {"featuremap": ["rbf", "minmax"], "solver": "ridge", "labeler": "threshold"},
-            ["featuremap: 'rbf' gives a kernel, so it must be the last of the chain"],
+            ["featuremap: 'rbf' gives no features, so it must be the last of the chain"],
         ),
         (
             {"featuremap": "elm", "solver": "nmf", "labeler": "rows_kmeans", "balancer": "band", "n_clusters": 2},

@@ -39,14 +39,3 @@ def genie(edges, n, k, gini):
                 labels[labels == labels[edge[1]]] = labels[edge[0]]
                 break
     return labels
-
-
-def single_linkage(W, k):
-    """Labels of k clusters by joining the nearest two over and over."""
-    labels = np.arange(len(W))
-    pairs = sorted((W[i, j], i, j) for i in range(len(W)) for j in range(i))
-    for _, i, j in pairs:
-        if len(set(labels)) <= k:
-            break
-        labels[labels == labels[i]] = labels[j]
-    return labels

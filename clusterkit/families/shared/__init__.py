@@ -1,7 +1,8 @@
 """Stages that several families compose: plain feature maps, codecs of scores, balancers, random starts.
 
 - ``elm.py``: random hidden nodes, ``H_il = g(a_l · x_i + b_l)``. Huang, Zhou, Ding, Zhang (2012).
-- ``rbf.py``: the Gaussian kernel ``exp(-γ ‖x - y‖²)``. ``precomputed.py``: a matrix of distances or a kernel matrix.
+- ``rbf.py``: the Gaussian kernel ``exp(-γ ‖x - y‖²)``. ``precomputed.py``: distances by the metrics of scipy,
+  or a matrix of distances or of a kernel.
 - ``pca.py``, ``scaling.py`` (z-scores, ranges, unit rows), ``log_tfidf.py`` (counts of words), ``sphere.py`` (places on
   the earth).
 - ``codecs.py``: labels from scores, ``label_i = argmin_j cost_j(f(x_i))``, with costs that belong to the coding of the
@@ -21,6 +22,7 @@ API_VERSION = 3
 def clusterkit_featuremaps() -> dict[str, str]:
     """Feature maps by name."""
     return {
+        "distances": "clusterkit.families.shared.precomputed:Distances",
         "elm": "clusterkit.families.shared.elm:Elm",
         "identity": "clusterkit.families.shared.scaling:Identity",
         "log_tfidf": "clusterkit.families.shared.log_tfidf:LogTfIdf",
@@ -69,6 +71,7 @@ def clusterkit_savables() -> dict[str, str]:
     """Classes other than stages that a saved model may contain, by their names in the file."""
     return {
         "Affine": "clusterkit.families.shared.scaling:Affine",
+        "DistancesTo": "clusterkit.families.shared.precomputed:DistancesTo",
         "GaussianNodes": "clusterkit.families.shared.elm:GaussianNodes",
         "PcaProjection": "clusterkit.families.shared.pca:_PcaProjection",
         "RidgeNodes": "clusterkit.families.shared.elm:RidgeNodes",

@@ -1,8 +1,8 @@
-"""The feature map `precomputed`: a matrix of distances, or of kernel values, in place of coordinates."""
+"""The feature maps `distances`, by any metric of scipy, and `precomputed`: a matrix of them, or of kernel values."""
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal, final
+from typing import Any, ClassVar, Literal, final
 
 import attrs
 import numpy as np
@@ -10,7 +10,8 @@ import numpy as np
 from clusterkit._typing import Array, Rng
 from clusterkit.contracts import FeatureMap, Task, params
 from clusterkit.errors import InvalidData
-from clusterkit.samples import DistanceSpace, FeatureSpace, KernelSpace, Space
+from clusterkit.numerics.shapes import array
+from clusterkit.samples import DistanceSpace, FeatureSpace, KernelSpace, Space, memory
 from clusterkit.samples.kernels import MatrixKernel
 
 
@@ -115,3 +116,97 @@ class Precomputed(FeatureMap):
             "'hdbscan', take them as they are; the graph of an adjacency matrix needs loops, values above 0 on the "
             "diagonal"
         )
+
+
+METRICS = (
+    "braycurtis", "canberra", "chebyshev", "cityblock", "correlation", "cosine", "dice", "euclidean", "hamming",
+    "jaccard", "manhattan",
+)  # fmt: skip
+"""Metrics of scipy by which equal rows have the distance 0, with their names there, and scikit-learn's `manhattan`."""
+
+ROUNDING = 1e-13
+"""Distances of angles, 1 minus a product of rows of length 1, count as 0 below this."""
+
+
+def _metric(value: object) -> str | None:
+    return None if value in METRICS else f"one of {', '.join(METRICS)}"
+
+
+@final
+@attrs.frozen(eq=False)
+class DistancesTo:
+    """Row map to the distances from some rows, (m, d) to (m, n).
+
+    Parameters
+    ----------
+    rows : ndarray of shape (n, d)
+    metric : str
+    """
+
+    rows: Array = attrs.field(validator=array("n d"))
+    metric: str = attrs.field(validator=attrs.validators.in_(METRICS))
+
+    @property
+    def width(self) -> int:
+        """A distance for each of the rows."""
+        return len(self.rows)
+
+    def __call__(self, Y: Array) -> Array:
+        """Distances, in the type of Y; computed in float64."""
+        from scipy.spatial.distance import cdist
+
+        name: Any = {"manhattan": "cityblock"}.get(self.metric, self.metric)
+        kind = bool if name in ("dice", "jaccard") else np.float64
+        D = cdist(Y.astype(kind), self.rows.astype(kind), name)
+        if name in ("correlation", "cosine"):
+            D[D < ROUNDING] = 0.0
+        if len(missing := np.argwhere(~np.isfinite(D))):
+            i = np.bincount(missing[:, 0]).argmax()
+            raise InvalidData(
+                f"featuremap 'distances': row {i} has no distance by metric={self.metric!r} from others, as where all "
+                "its values are 0, or equal; leave such rows out"
+            )
+        return D.astype(Y.dtype)
+
+    def inverse(self, H: Array) -> Array:
+        """The row that is nearest by each row of distances."""
+        nearest: Array = self.rows[np.argmin(H, axis=1)]
+        return nearest
+
+
+@final
+@attrs.frozen
+class Distances(FeatureMap):
+    """Takes the distances between all samples by a metric of scipy: Manhattan, correlation, Jaccard and others.
+
+    For solvers that take a matrix of distances, such as `mst`: ``recipe("single-linkage", featuremap="distances",
+    featuremap__metric="manhattan")``. New rows are rows of the table, as the samples are. O(n² d) time, and n²
+    distances.
+
+    Parameters
+    ----------
+    metric : str, default "manhattan"
+        One of braycurtis, canberra, chebyshev, cityblock, correlation, cosine, dice, euclidean, hamming, jaccard and
+        manhattan, as scipy computes them; for dice and jaccard a value is true where it is not 0.
+
+    Raises
+    ------
+    InvalidData
+        If a row has no distance from others, such as a correlation of equal values.
+    """
+
+    name: ClassVar[str] = "distances"
+    synonyms: ClassVar[tuple[str, ...]] = ("pairwise_distances", "cdist", "manhattan", "cityblock")
+    gives: ClassVar[type[Space]] = DistanceSpace
+    nonnegative: ClassVar[bool | None] = None
+
+    # not `params.choice`, because the laws would try every metric on rows that have none, such as zeros
+    metric: str = params.free("manhattan", _metric, invalid=("mahattan", None, 1))
+
+    def fit(self, samples: FeatureSpace, task: Task, rng: Rng) -> Space:
+        """The space of the distances."""
+        memory.require(
+            16 * samples.n * samples.n, f"the {samples.n} x {samples.n} distances between the rows", "Use fewer rows."
+        )
+        mapping = DistancesTo(samples.points, self.metric)
+        return DistanceSpace(mapping(samples.points), before=(mapping,), resolved={"metric": self.metric})

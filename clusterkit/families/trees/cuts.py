@@ -499,6 +499,12 @@ class Single(Labeler[Tree]):
     Choose it where clusters are separated by gaps wider than any gap inside them, and there are no outliers: an outlier
     becomes a cluster of its own. `mass_cut` reads the same tree with regard to sizes.
 
+    Parameters
+    ----------
+    distance_threshold : float or None, default None
+        Height of the tree at or above which clusters are not merged, by its name in scikit-learn: it takes the place of
+        the number of clusters. Equal samples stay together at 0 too.
+
     Notes
     -----
     Where more than two clusters merge at one height, the smallest of them stay with the largest one until the others
@@ -517,6 +523,13 @@ class Single(Labeler[Tree]):
     consumes: ClassVar[type[Outcome]] = Tree
     linked: ClassVar[bool] = True
 
+    distance_threshold: float | None = real(None, at_least=0.0, optional=True)
+
+    @property
+    def finds_k(self) -> bool:  # type: ignore[override] # a property for a class attribute
+        """Whether a height says where to cut."""
+        return self.distance_threshold is not None
+
     def label(self, outcome: Tree, space: Space, task: Task, rng: Rng) -> Labeling:
         """Labels of the k clusters of the highest merges."""
         from clusterkit.families.trees.hierarchy_jit import cut_off, hierarchy, trunks
@@ -529,12 +542,18 @@ class Single(Labeler[Tree]):
         _, inverse = distinct_rows(outcome.rows)
         allowed[:n] &= np.bincount(inverse)[inverse] == 1  # equal rows are siblings, and must stay together
         places = np.flatnonzero(allowed)
-        if 0 < task.k - 1 < len(places):  # sort only those that can be among the k - 1 highest
-            places = places[merged_at[places] >= np.partition(merged_at[places], 1 - task.k)[1 - task.k]]
+        level = self.distance_threshold
+        if level is not None:
+            top = linked.heights[-1] if linked.parts > 1 else level  # trees that are apart are cut whatever the height
+            k = int((merged_at[places] >= min(level, top)).sum()) + 1
+        else:
+            k = task.k
+        if 0 < k - 1 < len(places):  # sort only those that can be among the k - 1 highest
+            places = places[merged_at[places] >= np.partition(merged_at[places], 1 - k)[1 - k]]
         order = np.lexsort((tree.first[places], -tree.size[places], -merged_at[places]))
         cuts = np.zeros(len(tree.parent), bool)
-        cuts[places[order[: task.k - 1]]] = True
-        labels = linked.kept_apart("labeler 'single'", by_appearance(cut_off(tree, cuts, n)), outcome.rows, task.k)
+        cuts[places[order[: k - 1]]] = True
+        labels = linked.kept_apart("labeler 'single'", by_appearance(cut_off(tree, cuts, n)), outcome.rows, k)
         return Labeling(labels, NearestRow.of(outcome, labels))
 
 

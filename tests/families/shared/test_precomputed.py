@@ -1,14 +1,19 @@
-"""A matrix in place of coordinates: the same clusters as of the coordinates, one error for each wrong matrix."""
+"""A matrix in place of coordinates, or made of them: the same clusters, one error for each wrong matrix."""
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.sparse import csr_array
 from scipy.spatial.distance import cdist
 from sklearn.datasets import make_blobs
+from sklearn.metrics import adjusted_rand_score
 from sklearn.model_selection import GridSearchCV
 
-from clusterkit import Auto, load, recipe, search
+from clusterkit import Auto, explain, load, recipe, search
 from clusterkit.errors import IncompatibleStages, InvalidData, InvalidParameter
+from clusterkit.families.shared.precomputed import METRICS
 
 X, y = make_blobs(120, centers=3, random_state=0, cluster_std=1.2)
 NEW = X[:30] + 0.1
@@ -59,12 +64,23 @@ def test_the_reason_why_values_are_too_large_is_what_is_made_of_them(name, M, me
         distances(name, n_clusters=3).fit(M)
 
 
-def test_equal_rows_are_equal_by_their_distances():
-    rows = np.concatenate([X[:40], X[:40], X[:1]])
-    plain = recipe("single-linkage", n_clusters=4).fit(rows)
-    np.testing.assert_array_equal(
-        distances("single-linkage", n_clusters=4).fit(cdist(rows, rows)).labels_, plain.labels_
-    )
+@given(seed=st.integers(0, 2**31), metric=st.sampled_from(METRICS))
+def test_single_linkage_by_any_metric_is_that_of_scipy(seed, metric):
+    rows = np.random.default_rng(seed).integers(0, 3, size=(30, 5)) + np.eye(5)[0] / 2  # some equal, none all equal
+    seen = rows.astype(bool) if metric in ("dice", "jaccard") else rows
+    tree = linkage(seen, "single", {"manhattan": "cityblock"}.get(metric, metric))
+    height = tree[seed % 29, 2] + 1e-9
+    model = recipe("single-linkage", featuremap="distances", featuremap__metric=metric)
+    model.set_params(labeler__distance_threshold=height).fit(rows)
+    assert adjusted_rand_score(fcluster(tree, height, "distance"), model.labels_) == 1.0
+    np.testing.assert_array_equal(model.predict(rows), model.labels_)
+
+
+def test_rows_are_explained_by_their_columns_and_those_without_a_distance_are_refused():
+    model = recipe("single-linkage", featuremap="distances", n_clusters=2).fit(np.repeat([[0, 1, 1], [9, 1, 1]], 9, 0))
+    assert explain(model, [[1, 1, 1]])[0].columns[0].column == "x0"
+    with pytest.raises(InvalidData, match="row 3 has no distance by metric='correlation'"):
+        recipe("hdbscan", featuremap="distances", featuremap__metric="correlation").fit([*np.eye(3), [1, 1, 1]])
 
 
 @pytest.mark.parametrize("name", ["kernel-kmeans", "kmeans", "kernel-nmf", "gmmc", "ncut"])

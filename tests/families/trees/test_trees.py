@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from oracles import trees as oracle
-from sklearn.cluster import HDBSCAN
+from sklearn.cluster import HDBSCAN, AgglomerativeClustering
 from sklearn.datasets import make_blobs, make_moons
 from sklearn.metrics import adjusted_rand_score
 
@@ -14,7 +14,6 @@ from clusterkit.contracts.labelings import by_appearance
 from clusterkit.errors import ClusterkitWarning, IncompatibleStages, NeedsMemory
 from clusterkit.families.trees.hierarchy_jit import genie
 from clusterkit.numerics.spanning_trees.tree import minimum_spanning_tree, tree_of_neighbours
-from clusterkit.profiles.rows import memberships_of
 
 INVARIANT = ("single", "mass_cut", "excess_of_mass")
 """Labelers that read merges of equal height as one."""
@@ -40,11 +39,15 @@ def tables(draw, kinds=("cloud", "blobs", "lattice", "repeated")):
     return X
 
 
-@given(X=tables(("cloud", "blobs")), k=st.integers(1, 6), n_neighbors=st.just(1))
-def test_single_linkage_joins_the_nearest_over_and_over(X, k, n_neighbors):
-    labels = fit(X, "single", k, n_neighbors).labels_
-    W, _ = oracle.reach(X, n_neighbors)
-    np.testing.assert_array_equal(labels, by_appearance(oracle.single_linkage(W, k)))
+@given(X=tables(("cloud", "blobs")), k=st.integers(1, 6), seed=st.integers(0, 99))
+def test_single_linkage_is_that_of_scikit_learn_by_number_and_by_height(X, k, seed):
+    height = np.append(minimum_spanning_tree(X).weights, 1e9)[len(X) - k]
+    theirs = AgglomerativeClustering(k, linkage="single").fit(X).labels_
+    for number, parameters in ((k, {}), (None, {"distance_threshold": height})):
+        np.testing.assert_array_equal(fit(X, "single", number, 1, **parameters).labels_, by_appearance(theirs))
+    pair = np.random.default_rng(seed).choice(len(X), 2, replace=False)
+    linked = recipe("single-linkage", labeler__distance_threshold=1e9).fit(X, links=[(*pair, -1)])
+    assert np.ptp(linked.labels_[pair]) == 1  # rows that are apart are so at any height
 
 
 @given(X=tables(("cloud", "blobs")), k=st.integers(1, 8), gini=st.sampled_from([0.0, 0.1, 0.3, 0.7, 1.0]))
@@ -128,8 +131,6 @@ def test_new_rows_have_the_degrees_of_the_fit_in_the_cluster_of_their_label_alon
     degrees, labels = model.predict_proba(new), model.predict(new)
     rows, clusters = degrees.nonzero()
     np.testing.assert_array_equal(clusters, labels[rows])
-    # a row that is in no cluster but its own is certain of it, however near the rim it is
-    assert memberships_of(model, X, model.labels_) is None
 
 
 def test_only_hdbscan_has_probabilities():
