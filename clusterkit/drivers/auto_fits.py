@@ -486,7 +486,9 @@ class Fits:
         if self.scored is None:
             labels = terrain.adopted(fitted.labels)
         else:
-            labels = Complete(_Known(fitted.labels), _labelled(self.X, fitted.labels))(self.X)
+            has = fitted.labels >= 0
+            labels = np.array(fitted.labels)
+            labels[~has] = Votes(self.X[has], labels[has], 1)(self.X[~has])
         nearest = Votes(self.X, labels, 1)
         predict = nearest if fitted.predict is None else Complete(fitted.predict, nearest)
         return self._with(fitted, labels, predict)
@@ -514,19 +516,3 @@ def fit_member(member: PoolMember, k: int | None, X: Array, seeds: Seeds, known:
     if member.driver is None:
         return DriverResult(fit(composition, X, seeds))
     return run_driver(member.driver, composition, X, seeds)
-
-
-def _labelled(X: Array, labels: Labels) -> Votes:
-    """Votes of the rows that have a label."""
-    return Votes(X[labels >= 0], labels[labels >= 0], 1)
-
-
-@final
-@attrs.frozen(eq=False)
-class _Known:
-    """The labels of the training rows, in their order."""
-
-    labels: Labels
-
-    def __call__(self, Y: Array) -> Labels:
-        return self.labels

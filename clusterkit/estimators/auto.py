@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
@@ -19,7 +20,7 @@ from clusterkit.contracts.driver import FitResult
 from clusterkit.contracts.links import LinksLike, checked_links, checked_seeds, linked_groups
 from clusterkit.contracts.registry import registry
 from clusterkit.contracts.seeds import Seeds
-from clusterkit.drivers.auto import CONFIRMS, AutoDriver, LabelsByVotes, restated_in_words
+from clusterkit.drivers.auto import CONFIRMS, WIDE, AutoDriver, LabelsByVotes, is_wide, restated_in_words
 from clusterkit.drivers.auto_fits import Known, pool_of
 from clusterkit.drivers.compose import checked_number, is_open, limits_of, map_of, recipes_of_matrices
 from clusterkit.errors import ClusterkitWarning, InvalidData, InvalidParameter, counted
@@ -42,6 +43,7 @@ from clusterkit.estimators.place import PlacedSamples
 from clusterkit.estimators.preparing import attach, is_table, prepared_for, stages_of_tables
 from clusterkit.estimators.samples import RowSpan, SpanPredictor, checked, index_of, of_rows, refuse_unsuited
 from clusterkit.estimators.units import SCALE_OR_FRAME, warn_of_units
+from clusterkit.families.shared.scaling import UnitRows
 from clusterkit.fitting.device_paths import IN_MEMORY_SHARE
 from clusterkit.fitting.fit import missing_clusters, n_with_samples
 from clusterkit.fitting.samples import EngineSamples, Predicted, engine_for
@@ -70,6 +72,10 @@ def _front(metric: str) -> FeatureMap | None:
 
 REPEATED = 3
 """Mean number of equal rows from which on a user would ask for their sets."""
+
+PASSES, ROWS_AN_AXIS = 40, 4
+"""Products that a pool takes for each row and pair of columns, about: passes of its mixtures at all numbers, with their
+components. And rows from which each coordinate of wider rows is computed."""
 
 POOL_ALONE = (
     "a mixture of the columns takes no seeds, weights or links that it breaks by itself: a recipe of the pool has the "
@@ -113,8 +119,10 @@ class Auto(Driven):
         that are judged by their columns, and of rows that do not fit into memory, 20,000 (or `max_rows`) at random are
         clustered as if they were all, and give the labels of the others, with a warning too.
     max_work : int, default 4e10
-        Members that read spanning trees are fitted to all rows if the tree takes at most this work, ``n d min(n, 32 *
-        2^d)`` products: 1,000,000 rows in 2 dimensions, 100,000 in 10.
+        Most products of numbers, about, of each part of a fit. Members that read spanning trees are fitted to all rows
+        if the tree takes no more, ``n d min(n, 32 * 2^d)``: 1,000,000 rows in 2 dimensions, 100,000 in 10. Of more
+        columns than 100 and ``sqrt(max_work / 40 n)``, n at most `max_rows`, as many principal axes stand for the rows,
+        447 of 5,000 rows and 1,000 of 1,000 (``resolved_["auto"]["coordinates"]``).
     metric : {"euclidean", "cosine", "haversine"}, default "euclidean"
         How rows are compared. "cosine" scales them to length 1 first, "haversine" takes latitude and longitude. Rows
         of length 1 with at least 100 columns, as embeddings are, are clustered by recipe `embeddings` as well, all of
@@ -424,7 +432,9 @@ n_features_in_
 
                 answer = _beside_columns(answer, rows, columns, of_others)
             elif span is not None:
-                answer = attrs.evolve(answer, fit=of_rows(answer.fit, span))
+                fit = of_rows(answer.fit, span)
+                auto = {**fit.resolved.get("auto", {}), "coordinates": span.width}
+                answer = attrs.evolve(answer, fit=attrs.evolve(fit, resolved={**fit.resolved, "auto": auto}))
         return TableAnswer(answer, None)
 
     def _court(
@@ -439,19 +449,23 @@ n_features_in_
             return Court.of_table(driver, fitted, rows, cells, columns, stages, seeds)
         return Court.of_array(driver, rows, columns, stages, seeds) if len(columns) == rows.shape[1] else None
 
-    def _span(self, rows: Array) -> RowSpan | Transform | None:
-        """What rows go through before they are compared: the map of the metric, and fewer coordinates if d > n."""
+    def _span(self, rows: Array) -> Transform | None:
+        """What rows go through before they are compared: the map of the metric, and fewer coordinates of many."""
         front = _front(self.metric)
         steps: tuple[RowMap, ...] = ()
         if front is not None:
             space = front.space_of(rows, Task(len(rows), None), Seeds.of(self.random_state).stream("metric"))
             assert isinstance(space, FeatureSpace)
             steps, rows = space.transform.steps, space.rows()
+        n, d = rows.shape
         # mixtures estimate covariances, which have d² entries
-        few = RowSpan.of(rows) if rows.shape[1] > len(rows) > 1 else None
-        if not steps:
-            return few
-        return Transform(steps if few is None else (*steps, few), rows.dtype)
+        most = max(WIDE, math.isqrt(self.max_work // (PASSES * min(n, self.max_rows))))
+        are_directions = min(n, d) > most and is_wide(rows)
+        if min(n, d) > most or d > n > 1:
+            part = rows[sample_rows(n, ROWS_AN_AXIS * most, Seeds.of(self.random_state).stream("axes"))]
+            span = RowSpan.of(part, most, centred=not are_directions)
+            steps = (*steps, span, UnitRows(None, span.width)) if are_directions else (*steps, span)
+        return Transform(steps, rows.dtype) if steps else None
 
     def _set(self, answer: DriverResult, rows: Array) -> None:
         fit = attrs.evolve(answer.fit, missing_clusters=self._missing_clusters(answer.fit, rows))

@@ -472,10 +472,10 @@ def new_rows(estimator: BaseEstimator, rows: Rows) -> Rows:
 @final
 @attrs.frozen(eq=False)
 class RowSpan:
-    """Row map: an orthogonal rotation onto the span of the rows of the fit, about their mean.
+    """Row map: an orthogonal rotation onto the span of the rows of the fit, or its principal axes, about their mean.
 
-    Distances between these rows do not change, and those from a new row to all of them change by one common amount of
-    their squares, so that methods that look at distances find the same clusters. O(n² d).
+    In the whole span distances between these rows do not change, and those from a new row to all of them change by one
+    common amount of their squares, so that methods that look at distances find the same clusters. O(n² d).
 
     Parameters
     ----------
@@ -488,11 +488,11 @@ class RowSpan:
     mean: Array = attrs.field(validator=array("d"))
 
     @classmethod
-    def of(cls, X: Array) -> Self:
-        """The span of the rows of X, (n, d) with n < d."""
-        mean = X.mean(axis=0, dtype=np.float64)
+    def of(cls, X: Array, most: int | None = None, *, centred: bool = True) -> Self:
+        """The span of the rows of X, (n, d), or `most` axes along which they differ most; about 0 if not centred."""
+        mean = X.mean(axis=0, dtype=np.float64) * centred
         _, values, axes = np.linalg.svd(X - mean, full_matrices=False)
-        r = max(1, int((values > len(X) * np.finfo(np.float64).eps * values[0]).sum()))
+        r = max(1, int((values[:most] > len(X) * np.finfo(np.float64).eps * values[0]).sum()))
         # a singular vector may have either sign; its largest entry is positive here
         signs = np.sign(axes[np.arange(r), np.abs(axes[:r]).argmax(axis=1)])
         return cls(np.ascontiguousarray((axes[:r] * signs[:, None]).T), mean)

@@ -286,6 +286,14 @@ class TestLargeData:
         assert model.resolved_["auto"]["trees_on"] == 200
         assert adjusted_rand(self.y, model.labels_) > 0.99
 
+    @pytest.mark.parametrize("metric", ["euclidean", "cosine"])
+    def test_beyond_the_budget_few_principal_axes_are_compared(self, metric):
+        X, y = make_blobs(300, 150, centers=3, cluster_std=3.0, random_state=0)
+        model = Auto(pool=("kmeans", "embeddings"), max_work=1, metric=metric, random_state=0).fit(X)
+        assert adjusted_rand(y, model.labels_) > 0.99
+        assert model.resolved_["auto"]["coordinates"] == 100
+        assert np.array_equal(model.predict(X), model.labels_)
+
     def test_the_budget_takes_a_million_rows_in_the_plane(self):
         default = Auto().max_work
         assert tree_work(1_000_000, 2) <= default

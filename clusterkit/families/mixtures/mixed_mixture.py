@@ -122,7 +122,8 @@ class MixedMixture(Solver):
     Labels that say what one category says are left aside where there are others and the other columns do not gain by
     them. A covariate that hides clusters of the other columns is read as a part of them too; the reading that was left
     aside is ``resolved_["solver"]["other_reading"]``. Above 300 columns only variances by
-    column are tried, and no covariates. Starts are compared on at most 2,000 rows. About O(n k (p² + q)) an iteration
+    column are tried, and no covariates; of more than 20 categories of up to 6 levels those that say most of the numbers
+    may be covariates. Starts are compared on at most 2,000 rows. About O(n k (p² + q)) an iteration
     for p numbers and q categories, ten to fifteen starts; 600 rows of 8 columns take about .3 s, and 1.5 s without the
     number of clusters. Rows are in memory; of tables that do not fit, `estimators/mixed_blocks.py` fits a sample and
     then iterates over blocks. Dask frames are fitted by passes of their engine.

@@ -17,6 +17,9 @@ from clusterkit.numerics.pair_products import PairProducts
 MOST_SHIFTING = 6
 """Largest number of levels of a category that may be a covariate: each level costs a coefficient for every number."""
 
+MOST_COVARIATES = 20
+"""Categories that may be covariates, at most: every change of roles weighs each of them against all numbers."""
+
 RIDGE, SWEEPS = 0.05, 10
 """Variance added to the standardised numbers, and rounds, in the regression that fills gaps for structures with
 covariances."""
@@ -50,7 +53,8 @@ class MixedTable:
     gram : ndarray of shape (p + w, p + w)
         ``design' design``.
     shifting : tuple of ndarray or None
-        Columns of `design` that belong to each category; None for those of more than `MOST_SHIFTING` levels.
+        Columns of `design` that belong to each category; None for those of more than `MOST_SHIFTING` levels, and
+        all but the `MOST_COVARIATES` that say most of the numbers.
     forms : LevelForms
         What the levels are in a cluster.
     log_determinant : float
@@ -88,9 +92,17 @@ class MixedTable:
         for j in range(q):
             rows = np.flatnonzero(codes[:, j] >= 0)
             indicators[rows, offsets[j] + codes[rows, j]] = 1.0
+        scatter = X - X.mean(axis=0)
+        may_shift = np.flatnonzero(levels <= MOST_SHIFTING) if p else np.empty(0, dtype=np.intp)
+        if len(may_shift) > MOST_COVARIATES:
+            # what each explains of the numbers, less what it would by chance
+            sums = indicators.T @ (scatter / np.maximum(scatter.std(axis=0), 1e-9))
+            of_levels = np.square(sums).sum(axis=1) / np.maximum(indicators.sum(axis=0), 1.0)
+            gains = np.add.reduceat(of_levels, offsets[:-1]) - p * levels
+            may_shift = may_shift[np.argsort(-gains[may_shift], kind="stable")[:MOST_COVARIATES]]
         parts, shifting, at = [X], list[Indices | None](), p
         for j in range(q):
-            if not p or levels[j] > MOST_SHIFTING:
+            if j not in may_shift:
                 shifting.append(None)
                 continue
             D = indicators[:, offsets[j] : offsets[j + 1] - 1]
@@ -99,7 +111,6 @@ class MixedTable:
             shifting.append(np.arange(at, at + D.shape[1]))
             at += D.shape[1]
         design = np.hstack(parts)
-        scatter = X - X.mean(axis=0)
         pooled = scatter.T @ scatter + np.eye(p) + n * np.diag(grid)
         return cls(
             Z, observed, X, grid, codes, levels, offsets, indicators, design, design.T @ design, tuple(shifting),

@@ -56,6 +56,13 @@ def fitted():
     return recipe("mixture", n_clusters=3, random_state=0).fit(frame), frame, y
 
 
+def test_of_many_categories_those_that_say_most_may_be_covariates(fitted, monkeypatch):
+    model, frame, _ = fitted
+    monkeypatch.setattr("clusterkit.families.mixtures.mixed_table.MOST_COVARIATES", 2)  # kind and site
+    again = recipe("mixture", n_clusters=3, random_state=0).fit(frame)
+    assert again.column_roles_ == model.column_roles_
+
+
 def test_columns_get_their_roles(fitted):
     model, _, y = fitted
     assert adjusted_rand_score(y, model.labels_) > 0.9
