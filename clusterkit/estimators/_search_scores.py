@@ -27,9 +27,10 @@ from clusterkit.estimators._search_results import as_text
 from clusterkit.estimators.auto import Auto
 from clusterkit.estimators.driven import Driven
 from clusterkit.estimators.pipeline import Pipeline
-from clusterkit.metrics import adjusted_rand, dbcv, nmi
+from clusterkit.metrics import adjusted_rand, dbcv, disco, nmi
 from clusterkit.metrics.table import Noise, check_noise, number_clusters
 from clusterkit.numerics.selection import few_points, sample_rows
+from clusterkit.samples import memory
 from clusterkit.samples.limits import side_by_side
 
 if TYPE_CHECKING:
@@ -237,13 +238,13 @@ def _scaled(pipeline: Pipeline, X: Array, seeds: Seeds) -> Array | None:
     return np.asarray(space.scaled_points())
 
 
-SCORES = ("auto", "anmi", "ami", "stability", "silhouette", "dbcv", "evidence", "objective")
+SCORES = ("auto", "anmi", "ami", "stability", "silhouette", "dbcv", "disco", "evidence", "objective")
 """Names of all scores; the first is the default of `clusterkit.search`."""
 
 OF_MEMBERS = ("anmi", "ami")
 """Scores that compare labels with the members of an ensemble."""
 
-OF_POINTS = ("silhouette", "dbcv")
+OF_POINTS = ("silhouette", "dbcv", "disco")
 """Scores that need the data."""
 
 SHARE = 0.8
@@ -336,6 +337,8 @@ class Judge:
             return silhouette(self.points, labels, self.noise)
         if self.score == "dbcv":
             return dbcv(self.points, labels, noise=self.noise)
+        if self.score == "disco":
+            return disco(self.points, labels)
         if self.score == "evidence":
             assert self.columns is not None
             return self.columns.evidence(labels, self.noise)
@@ -392,8 +395,11 @@ def judge(
         return Judge(score, treatment, members=_members(X, ensemble, seeds))
     if score == "stability":
         return _refits(len_of(X), treatment, repeats, seeds)
-    if score in ("dbcv", "evidence") and not isinstance(X, np.ndarray):
+    if score in ("dbcv", "disco", "evidence") and not isinstance(X, np.ndarray):
         raise InvalidData(f"search: score={score!r} needs dense samples")
+    if score == "disco":
+        n = len_of(X)
+        memory.require(40 * n * n, f"the distances between {n} rows for score='disco'", "Use fewer rows.")
     if score == "evidence":
         if noise == "singletons":
             raise InvalidParameter(

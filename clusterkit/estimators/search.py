@@ -94,7 +94,7 @@ def search(
         A data frame with gaps, words or dates is prepared as ``Auto().fit(frame)`` does, by every fit of `Auto` and
         once for other estimators; the recipe "mixture", and others that take the columns of tables, get all frames as
         they are. Scores look at the prepared rows, and `best_estimator` takes such frames.
-    score : {"auto", "anmi", "ami", "stability", "silhouette", "dbcv", "evidence", "objective"}, default "auto"
+    score : {"auto", "anmi", "ami", "stability", "silhouette", "dbcv", "disco", "evidence", "objective"}, default "auto"
         See Notes. Higher is better, except for "objective".
     n_jobs : int or None, default 1
         Number of candidates that joblib fits at once, each with one thread. The result does not depend on it.
@@ -152,6 +152,7 @@ def search(
       replacement; the mean over all pairs of fits of the adjusted Rand index on the samples they share.
     - "silhouette": scikit-learn's mean silhouette, Euclidean; O(n²) time. Favours round clusters.
     - "dbcv": `clusterkit.metrics.dbcv`, for clusters of any shape; O(n²) time.
+    - "disco": `clusterkit.metrics.disco`, which judges the noise as well, whatever `noise` is; O(n²) memory.
     - "evidence": how much more likely a row is with the clusters than without, as a logarithm, integrated over all
       parameters of a mixture, and with a role for each column, so that columns that say nothing count nothing. It takes
       categories and gaps as they are and prefers elliptic clusters. "auto" means it for a table of which all candidates

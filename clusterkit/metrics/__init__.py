@@ -2,7 +2,7 @@
 
 The external metrics take ``(labels_true, labels_pred)`` and depend only on one
 `~clusterkit.metrics.contingency` table; `anmi` compares a labelling with an ensemble of others; `compactness`,
-`davies_bouldin` and `dbcv` take ``(X, labels)`` and no classes. Labels may be ints, strings or bools.
+`davies_bouldin`, `dbcv` and `disco` take ``(X, labels)`` and no classes. Labels may be ints, strings or bools.
 
 Density methods label noise -1. The parameter ``noise`` says how a metric treats such samples: "cluster" (they form one
 more cluster), "singletons" (each is a cluster) or "exclude" (they are left out). Only in the predicted clustering is -1
@@ -11,7 +11,7 @@ value is nan.
 
 ``table.py`` has the contingency table and the checks of labels; ``classes.py`` accuracies, purity, the Rand index,
 plain and adjusted, and mutual information; ``internal.py`` compactness, the Davies-Bouldin index and, with
-``_density_jit.py``, DBCV. Each function cites its source. This is a low layer: it imports only numerics.
+``_density_jit.py``, DBCV, and DISCO. Each function cites its source. This is a low layer: it imports only numerics.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from clusterkit.metrics.classes import (
     purity_by_class,
     rand_index,
 )
-from clusterkit.metrics.internal import compactness, davies_bouldin, dbcv
+from clusterkit.metrics.internal import compactness, davies_bouldin, dbcv, disco
 from clusterkit.metrics.table import Contingency, Noise, contingency
 
 __all__ = [
@@ -40,6 +40,7 @@ __all__ = [
     "contingency",
     "davies_bouldin",
     "dbcv",
+    "disco",
     "nmi",
     "purity",
     "purity_by_class",

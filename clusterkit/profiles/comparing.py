@@ -111,7 +111,7 @@ DENSITY_ROWS = 2000
 """Largest number of rows on which the density index is computed, which needs all pairs."""
 
 
-INDICES = ("silhouette", "davies_bouldin", "dbcv", "evidence", "stability", "seconds")
+INDICES = ("silhouette", "davies_bouldin", "dbcv", "disco", "evidence", "stability", "seconds")
 """Fields of a method in a table of methods, in addition to the sizes; the evidence only where there is one."""
 
 LONGEST_REASON = 200
@@ -137,6 +137,9 @@ class Method:
         Index of Davies and Bouldin (1979), at least 0; lower is better, and round clusters are preferred.
     dbcv : float
         Density-based validity (Moulavi and others 2014), in [-1, 1]; higher is better, for clusters of any shape.
+    disco : float
+        Density-based score that judges the noise too (Beer and others 2026), in [-1, 1]; higher is better, for any
+        shape. nan where there are fewer than two clusters.
     evidence : float
         By how much, as a logarithm, a row of the columns that matter is more likely with the clusters than without,
         the price of the labels included; higher is better, below 0 one cluster is. Columns get roles, so that those
@@ -158,6 +161,7 @@ class Method:
     silhouette: float
     davies_bouldin: float
     dbcv: float
+    disco: float
     evidence: float
     stability: float
     seconds: float
@@ -312,9 +316,9 @@ def compare(
     Printed, a comparison is a table; `to_frame` makes a data frame of it:
 
     >>> print(clusterkit.compare({"two": y // 2, "known": y}, X))
-    method  clusters  noise  silhouette  davies bouldin  dbcv  stability  seconds
-    two            2      0        0.59            0.60  0.47          –        –
-    known          3      0        0.77            0.31  0.94          –        –
+    method  clusters  noise  silhouette  davies bouldin  dbcv  disco  stability  seconds
+    two            2      0        0.59            0.60  0.47   0.48          –        –
+    known          3      0        0.77            0.31  0.94   0.76          –        –
     <BLANKLINE>
     agreement (adjusted Rand)   two  known
     two                        1.00   0.57
@@ -453,10 +457,10 @@ def _judged(
             labels, parts, lambda part: labels_again(model, samples.part(X, parts[part]), preparation), most
         )
     sizes = cluster_sizes(labels)
-    silhouette, davies, density = _indices(sample[1], labels[sample[0]])
+    indices = _indices(sample[1], labels[sample[0]])
     noise = len(labels) - sum(sizes.values())
     evidence = np.nan if samples.columns is None else _evidence(samples.columns, labels)
-    return Method(name, labels, sizes, noise, silhouette, davies, density, evidence, stability, seconds, model)
+    return Method(name, labels, sizes, noise, *indices, evidence, stability, seconds, model)
 
 
 def _evidence(table: RawTable, labels: Labels) -> float:
@@ -537,18 +541,18 @@ def _attach(model: Any, preparation: FittedPreparation | None) -> None:
         attach(cast("Pipeline", model), preparation)
 
 
-def _indices(points: Array, labels: Labels) -> tuple[float, float, float]:
-    """Silhouette, Davies-Bouldin and density index; nan where there are fewer than two clusters."""
+def _indices(points: Array, labels: Labels) -> tuple[float, float, float, float]:
+    """Silhouette, Davies-Bouldin and density indices; nan where there are fewer than two clusters."""
     from sklearn.metrics import silhouette_score
 
-    from clusterkit.metrics import davies_bouldin, dbcv
+    from clusterkit.metrics import davies_bouldin, dbcv, disco
 
     kept_rows = labels > NOISE
     clustered, members = points[kept_rows], labels[kept_rows]
     count = len(np.unique(members))
     if not 2 <= count < len(members):
-        return np.nan, np.nan, np.nan
+        return np.nan, np.nan, np.nan, np.nan
     few = slice(None, None, -(-len(labels) // DENSITY_ROWS))
     several = len(np.unique(labels[few][labels[few] > NOISE])) > 1
-    density = float(dbcv(points[few], labels[few])) if several else np.nan
-    return float(silhouette_score(clustered, members)), float(davies_bouldin(clustered, members)), density
+    density, judged = (index(points[few], labels[few]) if several else np.nan for index in (dbcv, disco))
+    return float(silhouette_score(clustered, members)), float(davies_bouldin(clustered, members)), density, judged

@@ -23,7 +23,7 @@ def blobs():
     return three_blobs()
 
 
-@pytest.mark.parametrize("score", ["auto", "anmi", "ami", "stability", "silhouette", "dbcv", "evidence"])
+@pytest.mark.parametrize("score", ["auto", "anmi", "ami", "stability", "silhouette", "dbcv", "disco", "evidence"])
 def test_every_score_finds_three_blobs(blobs, score):
     comparison = search("kmeans", K, blobs, score, random_state=0)
     assert comparison.best_params == {"n_clusters": 3}

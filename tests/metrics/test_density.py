@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.datasets import make_moons
 
-from clusterkit.metrics import dbcv
+from clusterkit.metrics import dbcv, disco
 from clusterkit_campaign.oracles.measures import dbcv as naive
+from clusterkit_campaign.oracles.measures import disco as naive_disco
 
 
 @given(
@@ -58,3 +59,10 @@ def test_many_attributes_do_not_overflow():
     X = np.random.default_rng(0).normal(size=(40, 2000)) * 1e-3
     X[20:] += 1.0
     assert dbcv(X, np.repeat([0, 1], 20)) > 0.5
+
+
+@given(seed=st.integers(0, 10_000), n=st.integers(2, 25), most=st.integers(0, 3), min_points=st.integers(1, 6))
+def test_disco_is_its_definition_with_any_noise(seed, n, most, min_points):
+    rng = np.random.default_rng(seed)
+    X, y = rng.normal(size=(n, 2)).round(seed % 3), rng.integers(-1, most, n)
+    assert disco(X, y, min_points=min_points) == pytest.approx(naive_disco(X, y, min_points), abs=1e-9)

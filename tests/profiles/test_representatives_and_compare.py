@@ -67,7 +67,7 @@ class TestCompare:
         assert first.stability > 0.95
         assert first.seconds > 0
         assert np.isnan(second.stability)
-        assert table.to_frame().shape == (2, 10)
+        assert table.to_frame().shape == (2, 11)
         [noisy] = clusterkit.compare({"noisy": np.r_[-1, -1, y[2:]]}, X).methods
         assert noisy.silhouette == pytest.approx(silhouette_score(X[2:], y[2:]))
 

@@ -208,3 +208,27 @@ def plain_reach(path, at, same):
             steps, place = steps + 1, place + step
         counts.append(steps)
     return tuple(counts)
+
+
+def disco(X, y, min_points=5) -> float:
+    """DISCO of Beer et al. (2026), noise -1: by all paths, and a look at each row."""
+    D, k, n = np.linalg.norm(X[:, None] - X[None], axis=2), len(set(y) - {-1}), len(X)
+    core = np.sort(D, axis=1)[:, min(min_points, n) - 1]
+    W = np.maximum(D, np.maximum.outer(core, core))
+    for via in range(n):
+        W = np.minimum(W, np.maximum.outer(W[:, via], W[via]))
+
+    def excess(one, other):
+        return (one - other) / max(one, other, 1e-300)
+
+    scores = []
+    for i in range(n):
+        clusters = [y == c for c in set(y) - {-1, y[i]}]
+        if y[i] < 0:
+            worst = [min(excess(core[i], core[c].max()), excess(W[i, c].min(), core[c].max())) for c in clusters]
+            scores.append(min(worst, default=-1.0))
+        else:
+            fellows = (y == y[i]) & (np.arange(n) != i)
+            rest = [W[i, c].mean() for c in clusters] if k > 1 else W[i, y < 0]
+            scores.append(excess(min(rest), W[i, fellows].mean()) if fellows.any() and len(rest) else 0.0)
+    return float(np.mean(scores))
