@@ -76,6 +76,7 @@ PLUGINS = (
     FirstParty("clusterkit-dask", {"engine": ("dask", "clusterkit_dask")}),
     FirstParty("clusterkit-example", {"labeler": ("rows_medians",)}),
     FirstParty("clusterkit-explore", {"command": ("explore",)}),
+    FirstParty("clusterkit-kmedoids", {"solver": ("medoids",), "recipe": ("k-medoids",)}),
     FirstParty("clusterkit-min-max", {"savable": ("MinMaxModularSVC", "Modules")}),
     FirstParty("clusterkit-onnx", {"command": ("export",)}),
     FirstParty("clusterkit-scaffold", {"command": ("new-plugin",)}),
