@@ -39,6 +39,18 @@ def test_a_cluster_for_nearly_every_row_and_a_single_one_are_fillers(clusters, w
     assert standing(judged[0]["verdict"]) == ("of fillers" if words.startswith(FILLER) else "better")
 
 
+def test_an_index_whose_note_has_a_single_cluster_is_a_filler():
+    notes = "the best; Rand: raw, C = 1 (3 clusters); NMI: raw, C = 2 (1 clusters)"
+    rows = [
+        row("Jain: svc", f"SVC {index}", ours, "svc-table2", note=notes)
+        for index, ours in (("Rand", 0.7), ("NMI", 0.6))
+    ]
+    assert [one["verdict"] for one in with_fillers("svc-table2", rows, [])] == [
+        "reached",
+        "filler, one cluster: better by 0.07",
+    ]
+
+
 def test_times_are_of_fillers_too():
     rows = [
         row("Iris: svc", "SVC training (s)", 0.001, "svc-table4"),

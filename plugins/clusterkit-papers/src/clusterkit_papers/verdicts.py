@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 
 import attrs
@@ -156,9 +157,9 @@ def verdict(measure: str, printed: Printed | None, ours: float, cap: float | Non
 def with_fillers(table: str, rows: Sequence[Mapping[str, object]], jobs: Sequence[Job]) -> list[dict[str, object]]:
     """The rows of a table, where the verdict on a filler says that it is one.
 
-    A filler is a row of a job that says so, and, where a column has the number of clusters, one with a single cluster
-    (whose purity by the shares of classes is 1), or with more clusters than `MOST_CLUSTERS` of the samples that the
-    paper counts.
+    A filler is a row of a job that says so, and, where a column or the note has the number of clusters, one with a
+    single cluster (whose purity by the shares of classes is 1), or with more clusters than `MOST_CLUSTERS` of the
+    samples that the paper counts.
 
     Parameters
     ----------
@@ -182,7 +183,9 @@ def with_fillers(table: str, rows: Sequence[Mapping[str, object]], jobs: Sequenc
         cell, words = beside(table, name, column), ""
         if cell is not None and not MEASURES[cell.measure].ratio and text.startswith(COMPARED):
             n = cells[cell.row, "N"].value if (cell.row, "N") in cells else None
-            many = max((k for method, k in clusters.get(name, ()) if column.startswith(method)), default=0.0)
+            noted = re.findall(r"(?:^|; )([^;:]+): [^;]*\(([\d.]+) clusters\)", str(row.get("note", "")))
+            numbers = [k for method, k in clusters.get(name, ()) if column.startswith(method)]
+            many = max((*numbers, *(float(k) for index, k in noted if column.endswith(f" {index}"))), default=0.0)
             if name in declared:
                 words = "no method"
             elif many == 1:
