@@ -79,7 +79,8 @@ def profile(clusters: Profile, ax: Axes | None = None, *, max_features: int = 20
                 ink = "#fefefe" if abs(value) > 0.7 * STRONGEST else "#111111"
                 ax.annotate(f"{value:+.1f}", (column + 0.5, row + 0.5), ha="center", va="center", fontsize=8, color=ink)
     frame(ax, "Difference from the other rows, in standard deviations", ("cluster", ""))
-    ax.set_xticks(np.arange(len(shown)) + 0.5, [str(cluster.label) for cluster in shown])
+    titles = [drawable(f"{cluster.label}: {cluster.name}") for cluster in shown]
+    ax.set_xticks(np.arange(len(shown)) + 0.5, titles, rotation=20, ha="right", parse_math=False)
     ax.set_yticks(np.arange(len(names)) + 0.5, [drawable(name) for name in names], color=INK, parse_math=False)
     ax.invert_yaxis()
     ax.tick_params(length=0)

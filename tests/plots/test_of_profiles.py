@@ -68,6 +68,7 @@ class TestProfile:
         ax = plots.profile(summary, axes())
         drawn = np.ma.filled(ax.collections[0].get_array(), np.nan).reshape(2, 3)
         names = [label.get_text() for label in ax.get_yticklabels()]
+        assert ax.get_xticklabels()[1].get_text().startswith(f"1: {summary[1].name}"[:9])
         assert sorted(names) == ["$a$", "b\N{REPLACEMENT CHARACTER}"]
         row = drawn[names.index("$a$")]
         for cluster, value in zip(summary.clusters, row, strict=True):

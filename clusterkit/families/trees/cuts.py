@@ -242,8 +242,9 @@ class ExcessOfMass(Labeler[Tree]):
 
     Parameters
     ----------
-    min_cluster_size : int, default 15
-        Fewest rows of a cluster.
+    min_cluster_size : int or None, default 15
+        Fewest rows of a cluster. None takes the clusters that are not divided at the size at which they are most
+        persistent, the strongest of ``layers_`` (PLSCAN); `resolved_` has that size.
     allow_single_cluster : bool, default False
         Whether all rows together may be the one cluster that is chosen; rows that leave it before its densest part ends
         are noise. Without it, data without a split are all noise.
@@ -273,6 +274,7 @@ class ExcessOfMass(Labeler[Tree]):
     Campello, Moulavi, Zimek, Sander (2015), Hierarchical density estimates for data clustering, visualization, and
     outlier detection, ACM Transactions on Knowledge Discovery from Data 10(1): rule, algorithm 2; scores, section 6.
     McInnes, Healy (2017), Accelerated hierarchical density based clustering, ICDM workshops: the condensed hierarchy.
+    Bot, Strobl, Aerts, McInnes (2025), Persistent multiscale density-based clustering: no smallest size.
     Malzer, Baum (2020), A hybrid approach to hierarchical density-based cluster selection, IEEE MFI: epsilon.
     """
 
@@ -282,7 +284,7 @@ class ExcessOfMass(Labeler[Tree]):
     linked: ClassVar[bool] = True
     finds_k: ClassVar[bool] = True
 
-    min_cluster_size: int = integer(15, at_least=2)
+    min_cluster_size: int | None = integer(15, at_least=2, optional=True)
     allow_single_cluster: bool = flag(False)
     selection: str = choice("excess", ("excess", "leaf"))
     epsilon: float = real(0.0, at_least=0.0)
@@ -298,12 +300,17 @@ class ExcessOfMass(Labeler[Tree]):
         linked = LinkedTree.of(outcome, task.links, float(positive[0]) if len(positive) else 0.0)
         tree = hierarchy(linked.merges, linked.heights)
         single = self.allow_single_cluster and linked.parts == 1
+        least, leaves = self.min_cluster_size, self.selection == "leaf"
+        if least is None:
+            least = max(outcome.n_neighbors, 2)
+            for cut in persistent_cuts(linked.merges, linked.heights, least, 1) if n > 1 else ():
+                least, leaves = cut.least + 1, True
         extracted = excess_of_mass(
             tree,
             n,
-            self.min_cluster_size,
+            least,
             single,
-            leaves=self.selection == "leaf",
+            leaves=leaves,
             epsilon=self.epsilon,
             max_cluster_size=self.max_cluster_size,
         )
@@ -315,9 +322,9 @@ class ExcessOfMass(Labeler[Tree]):
         farthest: Array | None = np.divide(1.0, births, out=np.full(k, np.inf), where=births > 0)
         wholly = np.zeros(k)
         wholly[labels[inside]] = 1.0 / extracted.death[extracted.owner[inside]]
-        facts: dict[str, object] = {"clusters": k, "noise": int(n - inside.sum())}
+        facts: dict[str, object] = {"clusters": k, "noise": int(n - inside.sum()), "min_cluster_size": least}
         if k == 0:
-            facts["reason"] = self._why_none(n)
+            facts["reason"] = self._why_none(n, least)
         elif self.outliers == "nearest" and not inside.all():
             labels, joined = _without_noise(outcome, labels, task.links)
             facts, farthest = {**facts, "noise": int((labels < 0).sum()), "noise_joined": joined}, None
@@ -329,9 +336,8 @@ class ExcessOfMass(Labeler[Tree]):
             facts=facts,
         )
 
-    def _why_none(self, n: int) -> str:
+    def _why_none(self, n: int, least: int) -> str:
         """The reason why all n rows are noise, for the facts of the labelling."""
-        least = self.min_cluster_size
         single = self.allow_single_cluster
         if n < (least if single else 2 * least):
             needed = f"a cluster has {least} rows" if single else f"two clusters have {2 * least} rows"
@@ -584,7 +590,7 @@ def persistent_cuts(merges: Indices, heights: Array, floor: int, most: int) -> l
     """
     from scipy.signal import find_peaks
 
-    from clusterkit.families.trees.hierarchy_jit import condense, hierarchy
+    from clusterkit.families.trees.hierarchy_jit import condense, hierarchy, highest
 
     n = len(merges) + 1
     condensed = condense(hierarchy(merges, heights), n, floor)
@@ -605,7 +611,9 @@ def persistent_cuts(merges: Indices, heights: Array, floor: int, most: int) -> l
     for peak in sorted(peaks.tolist(), reverse=True):
         size = sizes[peak]
         chosen = (least <= size) & (size < end) & (condensed.above >= 0)
-        labels = _lowest(condensed, chosen)[condensed.cluster[:n]]
+        within = np.full(len(chosen), -1)
+        highest(condensed.above, chosen, within)
+        labels = within[condensed.cluster[:n]]
         following = int(sizes[peak + 1]) if peak + 1 < len(sizes) else n
         cuts.append(Cut(labels, int(size), following, float(trace[peak])))
     return cuts
@@ -627,14 +635,3 @@ def _lasting(condensed: Condensed, n: int, floor: int) -> tuple[Counts, Counts]:
     for c in range(count - 1, 0, -1):  # clusters below have higher numbers
         least[above[c]] = max(least[above[c]], least[c], end[c])
     return least, end
-
-
-def _lowest(condensed: Condensed, chosen: Labels) -> Labels:
-    """The chosen cluster that contains each cluster, or -1."""
-    within = np.full(len(condensed.above), -1)
-    for c in range(len(within)):
-        if chosen[c]:
-            within[c] = c
-        elif condensed.above[c] >= 0:
-            within[c] = within[condensed.above[c]]
-    return within

@@ -313,11 +313,11 @@ def _choose(
             divided[above[c]] = True
             below[above[c]] += best[c]
             deep[above[c]] = max(deep[above[c]], deep[c])
-    _highest(above, chosen, within)
+    highest(above, chosen, within)
 
 
 @njit
-def _highest(above: Labels, chosen: Mask, within: Labels) -> None:
+def highest(above: Labels, chosen: Mask, within: Labels) -> None:
     """The highest chosen cluster that contains each cluster, or -1."""
     for c in range(len(above)):
         if above[c] >= 0 and within[above[c]] >= 0:
@@ -352,7 +352,7 @@ def _raise_to(birth: Array, above: Labels, epsilon: float, single: bool, chosen:
     for c in range(count):
         chosen[c] = raised[c]
         within[c] = -1
-    _highest(above, chosen, within)
+    highest(above, chosen, within)
 
 
 @njit

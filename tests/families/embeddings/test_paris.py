@@ -40,6 +40,13 @@ def test_the_number_of_clusters_is_found_and_every_row_has_one(sphere):
     assert model.resolved_["labeler"]["clusters"] == 6
 
 
+@pytest.mark.parametrize("code", [lambda X: X > 0, lambda X: (127 * X / np.abs(X).max()).astype(np.int8)])
+def test_vectors_of_bits_and_bytes_are_vectors(sphere, code):
+    X, y, _ = sphere
+    X = X / np.linalg.norm(X, axis=1, keepdims=True)
+    assert adjusted_rand_score(y, recipe("embeddings", random_state=0).fit(code(X)).labels_) > 0.99
+
+
 def searched(method):
     """The recipe with a search of neighbours that is asked for."""
     return recipe("embeddings", featuremap=["unit", {"name": "layout", "neighbors_method": method}], random_state=0)

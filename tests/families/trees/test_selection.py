@@ -91,12 +91,19 @@ def test_each_layer_is_the_leaves_at_its_smallest_size(seed):
             assert same_partition(cut.labels, excess_of_mass(levels, 70, size, single=False, leaves=True).owner)
 
 
+@given(seed=random_seeds, n_neighbors=st.integers(1, 5))
+def test_without_a_smallest_size_the_clusters_are_the_strongest_layer(seed, n_neighbors):
+    X = np.random.default_rng(seed).normal(size=(70, 2))
+    model = recipe("hdbscan", solver__n_neighbors=n_neighbors, labeler__min_cluster_size=None).fit(X)
+    strongest = [layer.labels for layer in model.layers_ if layer.strength == 1.0]  # several where sizes tie
+    assert any(np.array_equal(labels, model.labels_) for labels in strongest)
+
+
 def test_layers_are_an_attribute_and_one_of_them_may_be_chosen():
     X, _ = make_blobs([40] * 4, centers=[[0, 0], [0, 3], [12, 0], [12, 3]], cluster_std=0.5, random_state=0)
     model = recipe("hdbscan").fit(X)
     layers = model.layers_
     assert {layer.n_clusters for layer in layers} >= {4}
-    assert max(layer.strength for layer in layers) == 1.0
     assert [layer.n_clusters for layer in layers] == sorted(layer.n_clusters for layer in layers)
     with pytest.raises(AttributeError, match="no layers_ here"):
         _ = recipe("kmeans", n_clusters=2).fit(X).layers_
