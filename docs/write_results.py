@@ -462,6 +462,8 @@ def _nearest(name: str, one: MethodSummary, record: Record) -> tuple[str, str]:
     nearest = min(readings, key=lambda what: (-len(distances(what)), statistics.fmean(distances(what) or [0.0])))
     of_first = [(c.value or 0.0, row["ours"]) for c, row in readings[nearest] if c.measure == one.measure]
     in_print, ours = (number(statistics.fmean(side)) for side in zip(*of_first, strict=True))
+    lines = sum(cell.measure == one.measure for cell in one.cells)
+    in_print += f" ({len(of_first)} of {lines} lines)" if len(of_first) < lines else ""
     reached = sum(standing(verdict(c.measure, c, row["ours"])) in GOOD for c, row in readings[nearest])
     labels = ", by labels" if readings[nearest][0][1]["uses_labels"] and "by labels" not in nearest else ""
     words = f"{reached} of {one.lines} reached by the nearest of {len(readings)} readings, `{nearest}`"

@@ -425,7 +425,7 @@ CLAIMS = (
     ),
     Claim(
         "svc",
-        "section 3, theorem 2",
+        "section 2.3, theorem 2",
         "the objective of a random iterate is within a bound with probability 1 - δ",
         ("claim-lmsvc",),
         within_bound,
@@ -434,7 +434,7 @@ CLAIMS = (
     ),
     Claim(
         "svc",
-        "sections 1 and 2.4",
+        "sections 1 and 3",
         "there are far fewer equilibrium points than samples",
         ("claim-equilibria",),
         few_equilibria,
@@ -442,7 +442,7 @@ CLAIMS = (
     ),
     Claim(
         "svc",
-        "section 2.4",
+        "section 3",
         "labelling costs M(M - 1)ms for M equilibria in place of N(N - 1)ms for N samples",
         reason="it counts tests of segments, not ascents; how M and N stand is the sentence above",
     ),

@@ -60,7 +60,7 @@ MEANING = "C and gamma as printed; sequential: sum of the processor times of the
 """A note on the measures."""
 
 CLAIMS_NOTE = (
-    'the paper says of equal clustering: more accurate than random parts "most of the time", above the plain machine, '
+    'the paper says of equal clustering: more accurate than random parts "in most of time", above the plain machine, '
     "fewer support vectors, less sequential time even with the partition, less parallel time without it"
 )
 """Claims of the paper, for the notes of these rows."""
