@@ -188,6 +188,16 @@ def test_the_widths_of_kernels():
     assert [(one.holding, one.comparisons) for one in answers] == [(1, 1), (1, 2), (1, 2)]
 
 
+def test_the_growth_of_large_sets_by_the_rows_of_the_paper():
+    column = "largest change after that (points)"
+    names = ("LetterA-B: emmc-paper", "LetterABCD: emmc-paper", "LetterABCD: emmc-paper, Gaussian", "Iris: emmc-paper")
+    changes = zip(names, (1.5, -4.0, 9.0, 9.0), strict=True)
+    rows = [ours("emmc-figures", f"{name}, growth from L = 10", column, value) for name, value in changes]
+    claim = next(claim for claim in CLAIMS if "grows quickly" in claim.says)
+    verdict = answer(claim, Values({"emmc-figures": rows}))
+    assert (verdict.holding, verdict.comparisons, verdict.worst.one) == (1, 2, 4.0)
+
+
 def test_few_equilibria_and_alike_parts():
     rows = [
         ours("claim-equilibria", f"{name}: sgd-lmsvc", column, value)
