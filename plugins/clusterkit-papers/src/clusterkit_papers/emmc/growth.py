@@ -49,7 +49,7 @@ GROWTH = (
 )
 """How the curves grow, for the statement of the paper on them."""
 
-STATEMENT = "the paper says that accuracy rises quickly, then flattens, and that time grows superlinearly"
+STATEMENT = "the paper says that accuracy grows quickly, then slowly, and time nonlinearly"
 """Statement in the paper about both figures, which have no numbers for us."""
 
 SETS = tuple(data_set for data_set in (*TWO, *FEW) if data_set.name != "Ringnorm")
