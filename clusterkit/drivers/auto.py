@@ -22,7 +22,15 @@ from clusterkit.contracts.composition import Composition
 from clusterkit.contracts.driver import FitResult
 from clusterkit.contracts.outcomes import Ending, Scores
 from clusterkit.contracts.seeds import Seeds
-from clusterkit.criteria.confidence import Evidence, distinct, structure_confidence, witnesses
+from clusterkit.criteria.confidence import (
+    Evidence,
+    canonical,
+    distinct,
+    family_agreement,
+    rand_matrix,
+    structure_confidence,
+    witnesses,
+)
 from clusterkit.criteria.one_cluster import MOST_OF_ONE, OneCluster, are_counts
 from clusterkit.criteria.rules import Ranking, candidate_numbers, known_number, unknown_number
 from clusterkit.criteria.terrain import Separation, Terrain
@@ -106,6 +114,13 @@ class Choice:
         separation = Separation.of(terrain, self.best.labels).validity
         evidence = Evidence(stability, ranking.margin, separation, self.best.n_clusters, agreeing)
         return structure_confidence(evidence, known=self.known)
+
+    def agreements(self, other: Labels) -> tuple[float, float]:
+        """How far families agree with the answer, and with other labels: means of the 3 best (`family_agreement`)."""
+        labelings = [canonical(other), *(candidate.labels for candidate in self.candidates)]
+        families = [candidate.member.family for candidate in self.candidates]
+        of_other = family_agreement(rand_matrix(labelings), ["", *families])[0]
+        return float(family_agreement(self.ranking.similarity, families)[self.ranking.best]), float(of_other)
 
     def table(self) -> list[Mapping[str, object]]:
         """The distinct clusterings, best first: methods that found them, number of clusters, score and terms."""
@@ -292,8 +307,12 @@ class AutoDriver(Driver):
     max_work: int = params.integer(40_000_000_000, at_least=0, at_most=params.MOST_WORK)
     between: tuple[int, int] | None = params.free(None, _range, invalid=((3, 2), (1, 4), 5, "all"), converter=_as_tuple)
 
-    def run(self, compositions: Sequence[Composition], X: Array, seeds: Seeds) -> DriverResult:
+    def run(
+        self, compositions: Sequence[Composition], X: Array, seeds: Seeds, other: Labels | None = None
+    ) -> DriverResult:
         """Choose among the pool and the compositions, which may be none, on X, shape (n, d).
+
+        With `other` labels of the rows the facts have "agreements" of families, with the answer and with these.
 
         The report has "candidates" (a row for each distinct clustering, best first), "confidence",
         "perhaps_one_cluster" and "second_n_clusters", and what the driver of the chosen member reports. After Ctrl-C
@@ -304,7 +323,7 @@ class AutoDriver(Driver):
             k = compositions[0].n_clusters
         members = [of_composition(c, f"composition {i + 1}") for i, c in enumerate(compositions)]
         wide = pool_of(["embeddings"]) if self.pool is None and is_wide(X) else []
-        return self.choose([*members, *pool_of(self.pool), *wide], k, X, seeds)
+        return self.choose([*members, *pool_of(self.pool), *wide], k, X, seeds, other=other)
 
     def choose(
         self,
@@ -314,6 +333,7 @@ class AutoDriver(Driver):
         seeds: Seeds,
         space: Array | None = None,
         known: Known | None = None,
+        other: Labels | None = None,
     ) -> DriverResult:
         """Choose among members, at k clusters or, where it is None, at any number.
 
@@ -337,9 +357,10 @@ class AutoDriver(Driver):
         if k is not None:
             members = [member.alone() for member in members if member.takes in (None, k)]
         with reusing():
-            return self._choose(members, k, Fits(X, self._sample(n, seeds), self._trees_on_all(X), seeds, space, known))
+            fits = Fits(X, self._sample(n, seeds), self._trees_on_all(X), seeds, space, known)
+            return self._choose(members, k, fits, other)
 
-    def _choose(self, members: Sequence[PoolMember], k: int | None, fits: Fits) -> DriverResult:
+    def _choose(self, members: Sequence[PoolMember], k: int | None, fits: Fits, other: Labels | None) -> DriverResult:
         n, seeds = len(fits.X), fits.seeds
         if n < FEWEST or not np.ptp(fits.S, axis=0).any():
             return self._without_choice(members, k, fits)
@@ -380,6 +401,8 @@ class AutoDriver(Driver):
         facts |= {} if one is None else one.facts()
         if k is not None and not math.isnan(of_best):  # else the stability is among the terms of the score
             facts["stability"] = round(of_best, 3)
+        if other is not None:
+            facts["agreements"] = choice.agreements(other if fits.scored is None else other[fits.scored])
         if points is not None:
             facts["points"] = points
         facts |= self._of_rows(fits, best, n)

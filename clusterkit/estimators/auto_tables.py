@@ -11,8 +11,9 @@ other where that one is sure:
    columns their roles.
 2. The pool runs on the features of all numbers. It runs on those that are not irrelevant, and on the relevant ones,
    where it is surer of these. Where no number is relevant it runs on the features of the relevant columns.
-3. Of numbers without categories, and of arrays, the pool has the answer where it is sure, up to rows on borders, which
-   the mixture decides. Else the mixture has it where it is stable and certain of the rows, or the pool is hardly right.
+3. Of numbers without categories, and of arrays, the pool has the answer where it is sure, or its families agree with
+   it more than with the mixture, up to rows on borders, which the mixture decides. Else the mixture has it where it is
+   stable, or the pool is hardly right and there are columns that say nothing of the clusters.
    On a lattice, of columns of few values, distances have gaps whatever the clusters: the mixture has the answer.
 4. Of other tables the mixture has the answer, unless the pool is sure, and surer, of another structure. Where the
    number is open it is that of the mixture, unless the pool is sure of its own number and not of the clusters at that
@@ -39,7 +40,7 @@ from clusterkit.contracts.driver import FitResult
 from clusterkit.contracts.labelings import by_appearance
 from clusterkit.contracts.outcomes import MixtureScores
 from clusterkit.contracts.seeds import Seeds
-from clusterkit.criteria.confidence import column_agreement, rand_matrix, subsample_stability, subsamples
+from clusterkit.criteria.confidence import AGREES, column_agreement, rand_matrix, subsample_stability, subsamples
 from clusterkit.criteria.one_cluster import MOST_OF_ONE, indicated_levels
 from clusterkit.criteria.rules import SAME_STRUCTURE
 from clusterkit.drivers.auto import AutoDriver, is_nested
@@ -82,7 +83,7 @@ SURER = 0.3
 """Difference of the confidences from which the pool runs without the redundant numbers: mostly they make it surer."""
 
 STABLE_STRUCTURE = 0.8
-"""Stability of a mixture from which it confirms the pool, and of numbers of many values is believed against it."""
+"""Stability from which a mixture of numbers of many values is believed against the pool."""
 
 EVIDENCE = "evidence of the columns"
 """The criterion of a mixture, in `resolved_`."""
@@ -99,16 +100,12 @@ TESTS = (
 )
 """Facts about the rows that the pool finds whatever its answer."""
 
-CERTAIN = 0.96
-"""Mean probability of the clusters from which a mixture of numbers is believed. Pieces of curves, which are stable too,
-had .90 to .95 in six sets, clusters in 80 of 84 sets .96 and more."""
-
 UNLIKELY = 0.1
 """Confidence of a mixture below which its clusters are not taken where the pool has others that are likely."""
 
 HARDLY = 0.2
-"""Confidence of the pool below which a mixture of numbers stands, however certain, if it is stable or has found columns
-that say nothing of the clusters, which the pool cannot see."""
+"""Confidence of the pool below which a mixture of numbers stands, however stable, if it has found columns that say
+nothing of the clusters, which the pool cannot see."""
 
 MOST_NUMBERS = 10
 """Numbers of clusters beyond the least of a range that a mixture is fitted at."""
@@ -158,12 +155,6 @@ class Numbered:
     scores: Mapping[int, float] = attrs.field(factory=dict)
     second: FitResult | None = None
     left: float = 0.0
-
-    @property
-    def certainty(self) -> float:
-        """Mean over the rows of the probability of their cluster: low where clusters touch, and shapes are cut."""
-        memberships = self.fit.memberships
-        return 1.0 if memberships is None else float(np.asarray(memberships).max(axis=1).mean())
 
     @cached_property
     def confidence(self) -> float:
@@ -404,14 +395,16 @@ class Court:
             if best is None or _confidence(answer) >= _confidence(best) + SURER:
                 best = answer
         assert best is not None
+        if self.restates(best):  # of fewer numbers an answer may be surer because it is the values of one
+            return of_all or self.pool_on(k, self.features(roles, tuple(roles.values())))
         return best
 
-    def pool_on(self, k: int | None, index: Indices) -> DriverResult:
+    def pool_on(self, k: int | None, index: Indices, other: Labels | None = None) -> DriverResult:
         """The answer of the pool on some features, as one for all."""
         every = len(index) == self.rows.shape[1]
         rows = self.rows if every else np.ascontiguousarray(self.rows[:, index])
         driver = self.driver if k is None else attrs.evolve(self.driver, n_clusters=k, between=None)
-        answer = driver.run([], rows, self.seeds)
+        answer = driver.run([], rows, self.seeds, other)
         if every:
             return answer
         # rows that are equal in some columns are not equal
@@ -464,12 +457,12 @@ class Court:
         if k < 2:
             return self._of_pool(self.pool(None, roles), facts)
         of_numbers = self.is_of_numbers
-        pool = self.pool_on(wanted, np.arange(self.rows.shape[1])) if of_numbers else self.pool(k, roles)
+        every = np.arange(self.rows.shape[1])
+        pool = self.pool_on(wanted, every, np.asarray(mixture.labels)) if of_numbers else self.pool(k, roles)
         similarity = rand_index(pool.fit.labels, mixture.labels)
         facts |= {
             "similarity_of_mixture_and_pool": round(similarity, 3),
             "stability_of_mixture": round(stability, 3),
-            "certainty_of_mixture": round(best.certainty, 3),
             "gain_left": round(best.left, 3),
         }
         of_mixture = best.confidence
@@ -477,16 +470,17 @@ class Court:
         lacks = n_with_samples(mixture.labels) < least  # clusters that were asked for
         if of_numbers:
             same = similarity >= SAME_STRUCTURE and n_with_samples(pool.fit.labels) == k
-            sure = _confidence(pool) >= SURE and not same and not self.is_lattice
-            is_found = stability >= STABLE_STRUCTURE and best.certainty >= CERTAIN
-            is_found |= self.is_lattice and not self.are_indicators and of_mixture >= UNLIKELY
-            if sure or lacks or not is_found:
+            agreements = pool.fit.resolved["auto"].get("agreements", (0.0, 0.0))
+            of_pool, of_other = cast("tuple[float, float]", agreements)
+            # families agree on a small number of clusters of columns that say nothing, too
+            comparable = wanted or "irrelevant" not in roles.values()
+            sure = _confidence(pool) >= SURE or (comparable and of_other < min(of_pool, AGREES))
+            sure = sure and not same and not self.is_lattice
+            is_found = self.is_lattice and not self.are_indicators and of_mixture >= UNLIKELY
+            if sure or lacks or not (is_found or stability >= STABLE_STRUCTURE):
                 some = self.pool(wanted, roles, pool)
-                # of fewer numbers an answer may be surer because it is the values of one
-                some = pool if self.restates(some) else some
-                # pieces of shapes are better than an answer that is hardly right
-                stands = stability >= STABLE_STRUCTURE or "irrelevant" in roles.values()
-                stands = stands and not self.are_indicators
+                # halves of the rows may not find the columns that all rows show
+                stands = "irrelevant" in roles.values() and not self.are_indicators
                 if sure or lacks or not stands or _confidence(some) >= HARDLY:
                     return self._of_pool(some, facts)
         elif lacks and wanted is None:

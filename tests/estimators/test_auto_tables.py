@@ -6,7 +6,7 @@ import attrs
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.datasets import make_blobs
+from sklearn.datasets import make_blobs, make_moons
 
 import clusterkit
 from clusterkit import Auto, load, recipe, search
@@ -90,6 +90,7 @@ def test_the_preparation_can_be_chosen(frame):
     model = clone(Auto(n_clusters=2, pool=["kmeans"], preparation=spec, random_state=0)).fit(frame)
     assert model.preparation_.features == ("income", "share")
     assert model.preparation_.scale == "minmax"
+    assert "column_roles" not in model.resolved_["auto"]  # a pool of the user is asked alone
     with pytest.raises(InvalidParameter, match="preparation must be a Preparation or None"):
         Auto(preparation="zscore").fit(frame)
 
@@ -238,8 +239,6 @@ class TestColumns:
         assert np.array_equal(load(path).predict(table[:50]), model.labels_[:50])
 
     def test_shapes_beside_columns_of_noise_are_left_to_the_pool(self):
-        from sklearn.datasets import make_moons
-
         X, groups = make_moons(400, noise=0.05, random_state=0)
         rng = np.random.default_rng(0)
         table = pandas.DataFrame({"x": X[:, 0], "y": X[:, 1], "u": rng.choice(list("ab"), 400)})
@@ -248,10 +247,11 @@ class TestColumns:
         assert adjusted_rand(groups, model.labels_) == 1.0
         assert np.array_equal(model.predict(table), model.labels_)
 
-    def test_a_pool_of_the_user_is_asked_alone(self, mixed):
-        model = Auto(3, pool=["kmeans"], random_state=0).fit(mixed[0])
-        assert model.resolved_["auto"]["recipe"] == "kmeans"
-        assert "column_roles" not in model.resolved_["auto"]
+    def test_families_that_agree_on_shapes_overrule_a_stable_mixture(self):
+        X, groups = make_moons(400, noise=0.07, random_state=1)
+        rng = np.random.default_rng(1)
+        X = np.hstack([X, rng.normal(0.0, 0.4, (400, 2))]) @ np.linalg.qr(rng.normal(size=(4, 4)))[0]
+        assert adjusted_rand(groups, Auto(2, random_state=0).fit(X).labels_) > 0.9
 
 
 @pytest.fixture(scope="module")
