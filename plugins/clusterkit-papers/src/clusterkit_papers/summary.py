@@ -196,7 +196,7 @@ class MethodSummary:
     fillers : int
         How many of the values of the paper's own row are fillers.
     doubtful : int
-        How many of them are not comparable by their verdict, such as beside another baseline than printed.
+        How many values of the row of the verdict are not comparable, such as beside another baseline than printed.
     wrong : int
         Number of further printed values that cannot be right.
     short : tuple of (str, float)
@@ -379,7 +379,7 @@ def _summary(table: str, method: str, cells: Sequence[Printed], rows: Sequence[M
         described_apart=sum(value.apart for value in described.values()),
         best_apart=sum(value.apart for value in best.values()),
         fillers=sum(value.filler for value in described.values()),
-        doubtful=sum(standing(value.verdict) == "not comparable" for value in described.values()),
+        doubtful=sum(standing(value.verdict) == "not comparable" for value in (described or best).values()),
         wrong=len(cells) - len(right),
         short=tuple(sorted(short, key=lambda pair: -pair[1])),
         cells=tuple(right),
