@@ -138,10 +138,10 @@ class _only_of(_Method):
         super().check(estimator)
 
     def _absent(self) -> AttributeError:
-        names = " or ".join(kind.__name__.lower() for kind in self.kinds)
         return AttributeError(
-            f"no {self.name} here: only methods that give {names} for new rows have it. Of any clustering, "
-            "clusterkit.profile(model, X) and clusterkit.representatives(model, X) say what is in it"
+            f"no {self.name} here: the method has none for new rows. Of any clustering, "
+            "clusterkit.assign(model, X) says how certain each row is, clusterkit.profile(model, X) and "
+            "clusterkit.representatives(model, X) what is in it"
         )
 
 

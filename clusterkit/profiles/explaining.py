@@ -28,6 +28,7 @@ from clusterkit.profiles.measures import not_fitted
 from clusterkit.profiles.naming import called, names_of_fit
 from clusterkit.profiles.raw_table import RawColumn, as_frame, columns_of_samples, in_unit, times
 from clusterkit.profiles.rows import FittedRows, certainties, groups_of, has_memberships
+from clusterkit.tables.preparing.plans import CLOCK
 
 ORDERS, CELLS = 32, 20_000_000
 """Random orders in which columns are removed, fewer where the rows of all orders have more cells: 160 MB."""
@@ -285,6 +286,8 @@ def _evidence(
             alike = values == value if is_level else np.isnan(values)
             words.append(f"{percent(float(alike.mean()))} of {name}")
             continue
+        if getattr(plan, "circle", 0):  # the hours from half a day before the row to half a day after it
+            values = value + (values - value + CLOCK / 2) % CLOCK - CLOCK / 2
         mean, spread = float(np.nanmean(values)), float(np.nanstd(values))
         side = "above" if value > mean else "below"
         if spread > 1e-12 * abs(mean):

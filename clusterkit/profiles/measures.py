@@ -256,4 +256,10 @@ def not_fitted(model: object, caller: str) -> Exception:
     """The error for a model without labels."""
     from sklearn.exceptions import NotFittedError
 
+    steps = getattr(model, "steps", None)
+    if steps and hasattr(steps[-1][1], "labels_"):
+        return InvalidParameter(
+            f"{caller}: takes the clustering alone: the last step of this Pipeline, model[-1], and the rows that "
+            "it was fitted to, model[:-1].transform(X)"
+        )
     return NotFittedError(f"{caller}: this {type(model).__name__} is not fitted; call its fit(X) first")

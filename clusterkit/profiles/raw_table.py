@@ -22,7 +22,7 @@ from clusterkit.samples.coding import COMPLEX, why_no_table
 from clusterkit.tables.cells.measures import PLAIN
 from clusterkit.tables.cells.readings import NATIVE, as_hours, as_levels, as_numbers, as_seconds, settled
 from clusterkit.tables.cells.times import DURATION, TIME, clock_text
-from clusterkit.tables.preparing.plans import CategoryColumn, ColumnPlan, DateColumn, LeftOut, NumberColumn
+from clusterkit.tables.preparing.plans import CLOCK, CategoryColumn, ColumnPlan, DateColumn, LeftOut, NumberColumn
 from clusterkit.tables.preparing.preparation import FittedPreparation
 from clusterkit.tables.preparing.texts import TextColumn
 from clusterkit.tables.reading.frames import Column, HoldsFrame, columns_of, is_frame, opened, refuse_query
@@ -168,7 +168,7 @@ class RawTable:
 def columns_of_samples(model: object, samples: Array) -> list[RawColumn]:
     """The columns of rows that a model or a preparation uses, as it reads them, in the units of the table.
 
-    A gap that was filled is what filled it. Columns that became points on a circle or a sphere have no values.
+    A gap that was filled is what filled it. Columns that became points on a sphere have no values.
     """
     preparation = model if isinstance(model, FittedPreparation) else vars(model).get("preparation_")
     if preparation is None:
@@ -193,7 +193,10 @@ def columns_of_samples(model: object, samples: Array) -> list[RawColumn]:
         elif isinstance(plan, TextColumn):
             columns.append(RawColumn(plan.name, "category", plan.nearest_ends(F), plan.ends))
         elif isinstance(plan, NumberColumn):
-            x = np.full(len(x), np.nan) if plan.circle or plan.sphere else x if coded else x / plan.factor + plan.centre
+            if plan.circle:
+                x = np.where(F[:, :2].any(axis=1), np.arctan2(x, F[:, 1]) / (2 * np.pi) % 1 * CLOCK, np.nan)
+            elif plan.sphere or not coded:
+                x = np.full(len(x), np.nan) if plan.sphere else x / plan.factor + plan.centre
             columns.append(RawColumn(plan.name, "number", x))
     return columns
 

@@ -89,10 +89,10 @@ def degrees_of_rows(points: Array, labels: Labels, among: Indices, first: int = 
     radius = distances[:, -1] if size else np.zeros(n)
     usual, usually = np.ones(len(names)), among if first else np.arange(n)
     for j, name in enumerate(names.tolist()):
-        # noise has no usual distance, nor has a row that is alone
+        # noise has no usual distance, nor has a cluster whose rows have all their neighbours outside
         mine = place[usually] == j
         apart = labels[usually] != NOISE if name == NOISE else ~mine
-        alike = apart if (name == NOISE or mine.sum() < 2) and apart.any() else mine
+        alike = apart if (name == NOISE or mine.sum() <= NEIGHBOURS) and apart.any() else mine
         usual[j] = np.median(radius[usually][alike])
     usual = usual[place]
     distance = np.divide(radius, usual, out=np.ones(n), where=usual > 0)

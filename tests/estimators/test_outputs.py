@@ -151,7 +151,7 @@ def test_what_every_answer_offers_is_the_same_and_what_it_lacks_is_told(method):
     assert len(representatives(model, X, 1)) == 2
     for name in ("cluster_centers_", "memberships_", "transform", "decision_function"):
         if not hasattr(model, name):
-            with pytest.raises(AttributeError, match=rf"no {name} here: only .*any clustering|Any clustering"):
+            with pytest.raises(AttributeError, match=rf"no {name} here: .* Of any clustering"):
                 getattr(model, name)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 from scipy.stats import norm
@@ -118,3 +120,13 @@ def test_the_command_explains_all_rows_or_those_that_are_named(tmp_path, capsys)
     assert printed[0].out.splitlines()[2] == printed[1].out.strip()
     assert printed[1].out.startswith("row 3: cluster ")
     assert "--row 81" in printed[2].err
+
+
+def test_a_time_of_day_is_compared_around_the_clock():
+    hours = np.arange(-1, 1, 0.05)
+    clock = [f"{int(h % 24):02}:{int(h * 60 % 60):02}" for h in np.concatenate([hours, hours + 8, hours + 16])]
+    model = clusterkit.recipe("mixture", n_clusters=3, random_state=0).fit({"time": clock})
+    [one] = clusterkit.explain(model, {"time": "23:50"}).rows
+    assert re.fullmatch(
+        r"time 23:50 is 0\.\d sd below cluster 0 \((0:0|23:5)\d\) and .* cluster . \(.*\)", one.columns[0].text
+    )
