@@ -47,7 +47,7 @@ def stages(kind: str | None = None) -> Mapping[str, object]:
     Examples
     --------
     >>> sorted(stages("featuremap"))[:3]
-    ['columns', 'elm', 'graph']
+    ['columns', 'distances', 'elm']
     """
     from clusterkit.contracts.registry import ABSTRACT
     from clusterkit.errors import UnknownName, nearest_names

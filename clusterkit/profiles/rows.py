@@ -89,10 +89,10 @@ def degrees_of_rows(points: Array, labels: Labels, among: Indices, first: int = 
     radius = distances[:, -1] if size else np.zeros(n)
     usual, usually = np.ones(len(names)), among if first else np.arange(n)
     for j, name in enumerate(names.tolist()):
-        # noise has no usual distance, nor has a cluster whose rows have all their neighbours outside
+        # noise has no usual distance, nor has a cluster most of whose neighbours are outside
         mine = place[usually] == j
         apart = labels[usually] != NOISE if name == NOISE else ~mine
-        alike = apart if (name == NOISE or mine.sum() <= NEIGHBOURS) and apart.any() else mine
+        alike = apart if (name == NOISE or 2 * mine.sum() <= NEIGHBOURS) and apart.any() else mine
         usual[j] = np.median(radius[usually][alike])
     usual = usual[place]
     distance = np.divide(radius, usual, out=np.ones(n), where=usual > 0)
@@ -193,8 +193,8 @@ def assign(
         X with the columns ``cluster``, the label, -1 for noise; ``certainty`` in [0, 1], the degree of membership in
         this cluster where the method has degrees for new rows, or else the share of the ten nearest rows of the fit
         (of X, where the model stores none) that is not in another cluster, 0 for noise and nan for a row that is alone
-        in its cluster; and ``distance``, that from the tenth nearest row in units of the median of its cluster, of
-        which 2.5 and more is an outlier. Where the method
+        in its cluster; and ``distance``, that from the tenth nearest row in units of the median of its cluster (of all
+        others, where it has five rows or fewer), of which 2.5 and more is an outlier. Where the method
         `rename` of the model named its clusters, ``name`` too.
 
     Raises
