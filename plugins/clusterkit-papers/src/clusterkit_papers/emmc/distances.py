@@ -308,13 +308,13 @@ def answer(value: float, best: tuple[float, str], chosen: tuple[float, str], sta
     >>> answer(68.7, (69.1, "emmc-paper"), by_labels, 99.0, 99.0)
     '68.7 in print is reached by emmc-paper (69.1)'
     >>> answer(68.3, (67.1, "emmc-paper"), by_labels, 99.0, 99.0)
-    '68.3 in print is reached with the C that known classes choose, 1 (68.0)'
+    '68.3 in print is reached here with the C that known classes choose, 1 (68.0)'
     """
     tolerance = MEASURES["accuracy"].tolerance
     if best[0] >= value - tolerance:
         return f"{value:.1f} in print is reached by {best[1]} ({best[0]:.1f})"
     if chosen[0] >= value - tolerance:
-        return f"{value:.1f} in print is reached with {chosen[1]} ({chosen[0]:.1f})"
+        return f"{value:.1f} in print is reached here with {chosen[1]} ({chosen[0]:.1f})"
     if trained < value - tolerance:
         trained_alone = f"a regression on the classes themselves names {trained:.1f} % of the rows"
         return f"{value:.1f} in print is out of reach: {trained_alone}"
