@@ -66,8 +66,8 @@ class Layout(FeatureMap):
     ----------
     n_neighbors : int, default 15
     n_layouts : int or None, default None
-        Layouts, of 8 coordinates each. None: six up to 8,000 rows, where two more take half a second, and four beyond;
-        the more, the less the answer depends on the seed.
+        Layouts, 100 at most, of 8 coordinates each. None: six up to 8,000 rows, where two more take half a second,
+        and four beyond; the more, the less the answer depends on the seed.
     epochs : int, default 60
         Rounds over the edges of a layout.
     negatives : int, default 3
@@ -114,7 +114,7 @@ class Layout(FeatureMap):
     counts_rows: ClassVar[bool] = True
 
     n_neighbors: int = params.integer(15, at_least=2)
-    n_layouts: int | None = params.integer(None, at_least=1, optional=True)
+    n_layouts: int | None = params.integer(None, at_least=1, at_most=100, optional=True)
     epochs: int = params.integer(60, at_least=1, at_most=10_000)
     negatives: int = params.integer(3, at_least=1, at_most=10_000)
     neighbors_method: str = params.choice("auto", METHODS)
