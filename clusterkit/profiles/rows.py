@@ -56,9 +56,10 @@ class DegreesOfRows(NamedTuple):
 
 
 def degrees_of_rows(points: Array, labels: Labels, among: Indices, first: int = 0) -> DegreesOfRows:
-    """Compare each of the rows `points` (n, r) with its `NEIGHBOURS` nearest of the rows `among`, itself left out.
+    """Compare each row of `points` (n, r) from `first` on with its `NEIGHBOURS` nearest of the rows `among`.
 
-    Of rows from `first` on, where it is not 0, it is not known which they are: they are an equal one.
+    A row is left out of its own neighbours. Where `first` is not 0, the rows before it are those `among`, and an equal
+    one of these counts as the row itself.
 
     Of a cluster with fewer rows no more neighbours are counted than it has other rows. Noise is no cluster: neighbours
     that are noise are in no other one, and the share of a noise row is 0. O(n m r) time for m rows `among`.
@@ -88,18 +89,19 @@ def degrees_of_rows(points: Array, labels: Labels, among: Indices, first: int = 
     share[labels == NOISE] = 0.0
     radius = distances[:, -1] if size else np.zeros(n)
     usual, usually = np.ones(len(names)), among if first else np.arange(n)
+    of_usual = radius[usually]
     for j, name in enumerate(names.tolist()):
         # noise has no usual distance, nor has a cluster most of whose neighbours are outside
         mine = place[usually] == j
         apart = labels[usually] != NOISE if name == NOISE else ~mine
         alike = apart if (name == NOISE or 2 * mine.sum() <= NEIGHBOURS) and apart.any() else mine
-        usual[j] = np.median(radius[usually][alike])
+        usual[j] = np.median(of_usual[alike])
     usual = usual[place]
     distance = np.divide(radius, usual, out=np.ones(n), where=usual > 0)
     other = np.full(n, NOISE)
     for i in np.flatnonzero(others.any(axis=1)).tolist():
         other[i] = np.bincount(around[i][others[i]]).argmax()
-    return DegreesOfRows(share, distance, other, counted)
+    return DegreesOfRows(share[first:], distance[first:], other[first:], counted[first:])
 
 
 @final
@@ -238,12 +240,15 @@ def certainties(model: object, X: object, labels: Labels, random_state: RandomSt
             table = RawTable.of(X, None, model, "assign")
             points, of_all, first = coordinates(model, table, np.arange(table.n)), labels, 0
         else:  # together, so that gaps are filled as among the rows of the fit
-            first, of_all = len(stored.labels), np.concatenate([stored.labels, labels])
-            points = points_of(stored.space, np.vstack([stored.samples, fitted._rows_of(X)]), first)
+            n = len(stored.labels)
+            points = points_of(stored.space, np.vstack([stored.samples, fitted._rows_of(X)]), n)
+            drawn = sample_rows(n, MOST_ROWS, Seeds.of(random_state).stream("rows"))
+            rows = np.concatenate([np.sort(drawn), np.arange(n, len(points))])
+            points, of_all, first = points[rows], np.concatenate([stored.labels, labels])[rows], len(drawn)
     certainty, distance = np.full(len(labels), np.nan), np.full(len(labels), np.nan)
     if len(points) > 1:
         among = np.sort(sample_rows(first or len(points), MOST_ROWS, Seeds.of(random_state).stream("rows")))
-        share, distance, _, neighbours = (each[first:] for each in degrees_of_rows(points, of_all, among, first))
+        share, distance, _, neighbours = degrees_of_rows(points, of_all, among, first)
         certainty = np.where(neighbours > 0, 1.0 - share, np.nan)
         certainty[labels == NOISE] = 0.0
     return _memberships(model, X, labels) if has_memberships(model) else certainty, distance
