@@ -60,15 +60,8 @@ def test_the_variable_does_the_same(run, npy, passes, monkeypatch):
     assert not passes
 
 
-@pytest.mark.parametrize(
-    ("name", "message"),
-    [
-        ("gpu", "no device is called 'gpu'"),
-        ("array_api_strict:device9", "there is no device"),
-    ],
-)
-def test_a_wrong_name_is_one_line_before_anything_is_read(run, error_of, name, message):
-    assert message in error_of(run("fit", "missing.npy", "--device", name))
+def test_a_wrong_name_is_one_line_before_anything_is_read(run, error_of):
+    assert "no device is called 'gpu'" in error_of(run("fit", "missing.npy", "--device", "gpu"))
 
 
 def test_what_has_no_path_is_one_line(run, error_of, npy):

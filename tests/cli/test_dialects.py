@@ -51,13 +51,6 @@ def fitted(run, path, *options):
     return model, labels.read_text()
 
 
-@pytest.mark.parametrize("options", [(), ("--decimal", ",", "--delimiter", ";")])
-def test_decimal_commas_by_a_model_of_points(run, english, german, options):
-    model, labels = fitted(run, english)
-    answer = run("predict", model, german, *options)
-    assert (answer.stderr, answer.stdout) == ("", labels)
-
-
 class TestWholeThousands:
     def test_fit_and_predict(self, run, english, whole):
         model, labels = fitted(run, english)
@@ -75,19 +68,6 @@ class TestWholeThousands:
         assert "'rev': '1." in run("predict", model, whole).stderr
         assert run("predict", model, whole, "--decimal", ",").stdout == labels
         assert run("predict", of_commas, whole).stdout == labels
-
-
-def test_texts_in_other_formats(run, english, whole):
-    """Cells of Excel and Parquet may be texts too; the option decides how they are read."""
-    import pandas
-
-    pytest.importorskip("pyarrow")
-    path = whole.with_suffix(".parquet")
-    pandas.read_csv(whole, sep=";", dtype=str).to_parquet(path)
-    model, labels = fitted(run, english)
-    assert "The option --decimal , " in run("predict", model, path).stderr
-    answer = run("predict", model, path, "--decimal", ",")
-    assert (answer.stderr, answer.stdout) == ("", labels)
 
 
 def test_an_option_says_what_no_cell_does(run, tmp_path):
@@ -109,13 +89,18 @@ def test_labels_beside_the_data_are_no_feature(run, english, tmp_path):
     assert "columns    3 (rev, share, label)" in run("fit", both, *KMEANS, "--keep", "label").stdout
 
 
-def test_a_model_that_is_not_there(run, english, tmp_path, error_of):
-    fitted(run, english)
-    message = error_of(run("predict", tmp_path / "englsh.clusterkit", english))
-    assert message.endswith("englsh.clusterkit: no such file. Did you mean 'english.clusterkit'?")
-    assert "there is no folder" in error_of(run("predict", tmp_path / "none" / "m.clusterkit", english))
-    assert "is a folder, not a file" in error_of(run("predict", tmp_path, english))
-
-
-def test_data_that_are_not_there(run, english, error_of):
-    assert error_of(run("fit", english.with_name("engllish.csv"))).endswith("no such file. Did you mean 'english.csv'?")
+def test_a_table_in_another_sheet(run, tmp_path):
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    book.active.append(["Made by the sales team"])
+    book.active.append(["see the next sheet"])
+    for row in [["a", "b"], *([i, i % 7] for i in range(20)), *([i, i % 5] for i in range(90, 99))]:
+        (book["All data"] if "All data" in book.sheetnames else book.create_sheet("All data")).append(row)
+    path, model = str(tmp_path / "t.xlsx"), str(tmp_path / "m.clusterkit")
+    book.save(path)
+    hint = "the file has another sheet: 'All data': choose one with --sheet 'All data'"
+    assert hint in " ".join(run("fit", path, *KMEANS).stderr.split())
+    assert run("fit", path, *KMEANS, "--sheet", "All data", "--save", model).exit_code == 0
+    by_name, by_number = (run("fit", path, *KMEANS, "--sheet", sheet, "-o", "-").stdout for sheet in ("All data", "2"))
+    assert by_name == by_number != ""
+    assert hint in " ".join(run("predict", model, path).stderr.split())

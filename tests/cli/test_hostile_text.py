@@ -8,25 +8,23 @@ import sys
 import pytest
 
 from clusterkit.cli import console
-from clusterkit.tables import TableError, read_table
-from clusterkit.tables.cells.column_names import unique
 
 EVIL = "\x1b[31mred\x9b2J\u202eback\x00\x7f"
 ESCAPED = r"\x1b[31mred\x9b2J\u202eback\x00\x7f"
 
 
 class TestEscapes:
-    @pytest.mark.parametrize("text", [EVIL, "a\x85b", "a\udcffb", "a\u2066b", "a\nb", "a\rb", "a\tb"])
-    def test_nothing_printed_steers(self, text, capsys):
-        console.text(text)
-        console.heading(text)
-        console.facts({text: text})
-        console.table([text], [[text]], title=text)
-        console.as_json({text: [text]})
-        shown = capsys.readouterr().out
-        steering = [letter for letter in shown if letter != "\n" and console._CONTROL.match(letter)]
-        assert steering == []
-        assert json.loads(shown[shown.index("{\n") :]) == {text: [text]}
+    def test_nothing_printed_steers(self, capsys):
+        for text in (EVIL, "a\x85b", "a\udcffb", "a\u2066b", "a\nb", "a\rb", "a\tb"):
+            console.text(text)
+            console.heading(text)
+            console.facts({text: text})
+            console.table([text], [[text]], title=text)
+            console.as_json({text: [text]})
+            shown = capsys.readouterr().out
+            steering = [letter for letter in shown if letter != "\n" and console._CONTROL.match(letter)]
+            assert steering == []
+            assert json.loads(shown[shown.index("{\n") :]) == {text: [text]}
 
     def test_a_name_cannot_forge_a_message(self, run, write):
         table = write("t.csv", '"a\nerror: forged",b\n1,2\n3,4\n')
@@ -53,56 +51,12 @@ class TestClosedStreams:
         how = {"cwd": cwd, "env": {**os.environ, "CLUSTERKIT_PLUGINS": ""}, "timeout": 300}
         return subprocess.run(["/bin/sh", "-c", command], capture_output=True, text=True, check=False, **how)
 
-    @pytest.mark.parametrize(
-        ("line", "code", "error"),
-        [
-            ("clusterkit recipes >&-", 0, ""),
+    def test_each_has_its_line(self, table):
+        for line, code, error in (
             ("clusterkit fit points.csv --drop id -r kmeans -k 3 -o l.csv >&- 2>&-", 0, ""),
             ("clusterkit fit - -r kmeans -k 3 <&-", 2, "error: standard input is closed\n"),
-        ],
-    )
-    def test_each_has_its_line(self, table, line, code, error):
-        done = self.shell(line, table.parent)
-        assert (done.returncode, done.stderr) == (code, error)
-        assert "Traceback" not in done.stdout
-        if "l.csv" in line:
-            assert (table.parent / "l.csv").read_text().startswith("label\n")
-
-
-class TestNames:
-    def test_thousands_of_equal_names(self):
-        """Every name is made in a few steps: a million of them would otherwise not end."""
-
-        class Counting(str):
-            hashes = 0
-
-            def strip(self):
-                return self
-
-            def __hash__(self):
-                Counting.hashes += 1
-                return super().__hash__()
-
-        names = unique([Counting("a")] * 20_000)
-        assert Counting.hashes < 40 * 20_000
-        assert len(set(names)) == 20_000
-        assert names[:3] == ["a", "a.2", "a.3"]
-
-    def test_names_that_look_like_copies(self):
-        assert unique(["a", "a.2", "a", "a", ""]) == ["a", "a.2", "a.3", "a.4", "x5"]
-
-
-class TestLineEnds:
-    @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
-    def test_of_every_system(self, tmp_path, end):
-        path = tmp_path / "t.csv"
-        path.write_bytes(end.join(["a,b", "1,2", "3,4", ""]).encode())
-        table = read_table(path)
-        assert table.names == ("a", "b")
-        assert table.numbers().tolist() == [[1.0, 2.0], [3.0, 4.0]]
-
-    def test_a_cell_that_the_reader_does_not_take(self, tmp_path):
-        path = tmp_path / "t.csv"
-        path.write_text("a,b\n" + "x" * 200_000 + ",1\n")
-        with pytest.raises(TableError, match="is no delimited text: field larger than field limit"):
-            read_table(path)
+        ):
+            done = self.shell(line, table.parent)
+            assert (done.returncode, done.stderr) == (code, error)
+            assert "Traceback" not in done.stdout
+        assert (table.parent / "l.csv").read_text().startswith("label\n")

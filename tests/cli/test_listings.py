@@ -4,27 +4,16 @@ import json
 import sys
 from collections import Counter
 
-import pytest
-
 import clusterkit
 
 
-@pytest.mark.parametrize(
-    "args",
-    [
-        ("stages",),
-        ("stages", "solver"),
-        ("recipes",),
-        ("recipes", "emmc"),
-        ("plugins",),
-    ],
-)
-def test_plain_and_json(run, args):
-    plain = run(*args)
-    assert plain.exit_code == 0, plain.output
-    assert "\x1b" not in plain.output
-    assert all(line == line.rstrip() for line in plain.stdout.splitlines())
-    assert json.loads(run(*args, "--json").stdout) is not None
+def test_plain_and_json(run):
+    for args in (("stages", "solver"), ("recipes",), ("recipes", "emmc"), ("plugins",)):
+        plain = run(*args)
+        assert plain.exit_code == 0, plain.output
+        assert "\x1b" not in plain.output
+        assert all(line == line.rstrip() for line in plain.stdout.splitlines())
+        assert json.loads(run(*args, "--json").stdout) is not None
 
 
 def test_stages(run):
@@ -35,9 +24,6 @@ def test_stages(run):
     assert ridge["parameters"] == {"C": None, "df": 12}
     assert ridge["provided_by"] == "clusterkit-toolkit"
     assert {stage["kind"] for stage in json.loads(run("stages", "labeler", "--json").stdout)} == {"labeler"}
-
-
-def test_columns_are_aligned(run):
     head, *rows = run("stages", "solver").stdout.splitlines()
     place = head.index("parameters")
     assert all(row[place - 2 : place] == "  " for row in rows)
@@ -47,6 +33,8 @@ def test_recipes(run):
     listed = json.loads(run("recipes", "--json").stdout)
     assert {recipe["name"] for recipe in listed} == set(clusterkit.recipes())
     assert all(recipe["citation"] for recipe in listed)
+    assert run("recipes", "genie").stdout.startswith("genie: single linkage that avoids uneven sizes\n")
+    assert run("recipes", "kmeans").stdout.startswith("kmeans: k-means\n")  # no repetition
     one = run("recipes", "emmc-paper").stdout
     assert "Extreme maximum margin clustering, IEICE" in one
     assert "solver.C" in one
@@ -86,18 +74,15 @@ def test_plugins(run, monkeypatch):
     assert run("recipes").stderr == "1 plugin is not used; see: clusterkit plugins\n"
 
 
-@pytest.mark.parametrize(
-    ("args", "message"),
-    [
+def test_errors(run, error_of):
+    for args, message in (
         (("stages", "solvers"), "no kind of stage named 'solvers'. Did you mean 'solver'?"),
         (("recipes", "emc"), "no recipe named 'emc'. Did you mean 'emmc'"),
         (("fti",), "no command named 'fti'. Did you mean 'fit'?"),
         (("fit",), "Missing argument 'DATA'"),
         (("stages", "--yaml"), "No such option"),
-    ],
-)
-def test_errors(run, error_of, args, message):
-    assert message in error_of(run(*args))
+    ):
+        assert message in error_of(run(*args))
 
 
 class TestNotUsable:
@@ -130,11 +115,6 @@ class TestNotUsable:
         monkeypatch.setitem(sys.modules, "clusterkit.families.margins.ridge", None)
         [line] = [line for line in run("stages", "solver").stdout.splitlines() if " ridge " in line]
         assert "not usable: ModuleNotFoundError" in line
-
-
-def test_a_title_does_not_repeat_the_name(run):
-    assert run("recipes", "genie").stdout.startswith("genie: single linkage that avoids uneven sizes\n")
-    assert run("recipes", "kmeans").stdout.startswith("kmeans: k-means\n")
 
 
 def test_the_list_of_stages_is_searched_by_synonyms_and_values(run):

@@ -2,7 +2,6 @@
 
 import json
 import sys
-from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -21,7 +20,6 @@ LEAST_AGREEMENT = 0.95
 """Mean adjusted Rand index with the planted clusters that is promised."""
 
 
-@cache
 def content(path: Path) -> np.ndarray:
     return np.loadtxt(path, skiprows=1, dtype=int)
 
@@ -43,22 +41,17 @@ def check(run, name, folder, writer):
     return adjusted_rand(planted, content(labels))
 
 
-SOME = {"excel", "gaps"}
-"""Files that every change reads; all of them are read in `.ci/deep`."""
-
-
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=[] if name in SOME else [pytest.mark.deep]) for name in messy_files.FILES]
-)
-def test_one_command(run, name, tmp_path):
-    assert check(run, name, tmp_path, messy_files.FILES[name]) > 0.5
+def test_one_command(run, tmp_path):
+    for name in ("excel", "gaps"):
+        assert check(run, name, tmp_path, messy_files.FILES[name]) > 0.5
 
 
 @pytest.mark.deep
 def test_the_planted_clusters_are_found(run, tmp_path):
-    assert (
-        np.mean([check(run, name, tmp_path, writer) for name, writer in messy_files.FILES.items()]) >= LEAST_AGREEMENT
-    )
+    """Here of all files, two of which every change reads."""
+    found = [check(run, name, tmp_path, writer) for name, writer in messy_files.FILES.items()]
+    assert min(found) > 0.5
+    assert np.mean(found) >= LEAST_AGREEMENT
 
 
 @pytest.mark.deep

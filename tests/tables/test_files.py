@@ -330,6 +330,7 @@ def test_bad_files(tmp_path):
         ("b.npy", b"nothing", "is no NPY file of numbers"),
         ("b.xlsx", b"nothing", "is no spreadsheet"),
         ("b.parquet", b"nothing", "is no Parquet file"),
+        ("b.csv.zst", b"nothing", r"nothing reads files that end in \.zst"),
         ("b.xls", b"nothing", r"nothing reads files that end in \.xls\. Save it as \.xlsx\. Endings: \.csv, "),
         ("b.docx", b"nothing", r"nothing reads files that end in \.docx\. Copy the table .*Endings: \.csv, "),
     ):
@@ -339,8 +340,15 @@ def test_bad_files(tmp_path):
     with pytest.raises(FileNotFoundError):
         read_table(tmp_path / "nowhere.docx")
     np.save(tmp_path / "o.npy", np.array([{}], dtype=object))
-    with pytest.raises(TableError, match="is no NPY file of numbers"):
-        read_table(tmp_path / "o.npy")
+    with (tmp_path / "a.npy").open("wb") as file:
+        np.savez(file, a=np.zeros(3))
+    header = (
+        np.lib.format.magic(1, 0) + b"v\x00{'descr': '<f8', 'fortran_order': False, 'shape': (10000000000000, 2), }"
+    )
+    (tmp_path / "h.npy").write_bytes(header.ljust(128) + b"\n")
+    for name in ("o.npy", "a.npy", "h.npy"):
+        with pytest.raises(TableError, match="is no NPY file of numbers"):
+            read_table(tmp_path / name)
     np.save(tmp_path / "one.npy", np.arange(3.0))
     with pytest.raises(TableError, match=r"needs real numbers in rows and columns, got float64 of shape \(3,\)"):
         read_table(tmp_path / "one.npy")

@@ -1,4 +1,4 @@
-"""Compressed text, and what is said of files that nothing reads."""
+"""Compressed text, files that nothing reads, odd line ends and thousands of equal names."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import zipfile
 import pytest
 
 from clusterkit.tables import TableError, read_table
+from clusterkit.tables.cells.column_names import unique
 
 TEXT = b"a,b\n1,x\n2,y\n3,x\n"
 
@@ -78,3 +79,42 @@ def test_the_nearest_form_of_others_is_named(tmp_path, name, advice):
     (tmp_path / name).write_bytes(b"x")
     with pytest.raises(TableError, match=rf"nothing reads files that end in .*{advice}.*Endings: .*\.csv.*\.parquet"):
         read_table(tmp_path / name)
+
+
+class TestNames:
+    def test_thousands_of_equal_names(self):
+        """Every name is made in a few steps: a million of them would otherwise not end."""
+
+        class Counting(str):
+            hashes = 0
+
+            def strip(self):
+                return self
+
+            def __hash__(self):
+                Counting.hashes += 1
+                return super().__hash__()
+
+        names = unique([Counting("a")] * 20_000)
+        assert Counting.hashes < 40 * 20_000
+        assert len(set(names)) == 20_000
+        assert names[:3] == ["a", "a.2", "a.3"]
+
+    def test_names_that_look_like_copies(self):
+        assert unique(["a", "a.2", "a", "a", ""]) == ["a", "a.2", "a.3", "a.4", "x5"]
+
+
+class TestLineEnds:
+    def test_of_every_system(self, tmp_path):
+        for end in ("\n", "\r\n", "\r"):
+            path = tmp_path / "t.csv"
+            path.write_bytes(end.join(["a,b", "1,2", "3,4", ""]).encode())
+            table = read_table(path)
+            assert table.names == ("a", "b")
+            assert table.numbers().tolist() == [[1.0, 2.0], [3.0, 4.0]]
+
+    def test_a_cell_that_the_reader_does_not_take(self, tmp_path):
+        path = tmp_path / "t.csv"
+        path.write_text("a,b\n" + "x" * 200_000 + ",1\n")
+        with pytest.raises(TableError, match="is no delimited text: field larger than field limit"):
+            read_table(path)
