@@ -157,9 +157,9 @@ def test_a_warning_about_the_rows_of_every_piece_is_one(csv, tmp_path, monkeypat
     data.write_text("\n".join(lines))
     monkeypatch.setattr("clusterkit.tables.reading.chunks.CHUNK_ROWS", 300)
     model = {"pipeline": kmeans, "columns": ["a", "b", "c"], "named": True}
-    with pytest.warns(TableWarning) as told:
+    with pytest.warns(TableWarning) as caught:
         assert len(labels_by_pieces(model, str(data), TableOptions())) == len(X)
-    [warning] = [str(one.message) for one in told]
+    [warning] = [str(one.message) for one in caught]
     assert "column 'a': 3 cells are no number and counted as a gap, the first one in row 10: 'w10'" in warning
     assert "(and likewise in 6 other pieces of the file)" in warning
 

@@ -49,9 +49,9 @@ def test_one_command(run, tmp_path):
 @pytest.mark.deep
 def test_the_planted_clusters_are_found(run, tmp_path):
     """Here of all files, two of which every change reads."""
-    found = [check(run, name, tmp_path, writer) for name, writer in messy_files.FILES.items()]
-    assert min(found) > 0.5
-    assert np.mean(found) >= LEAST_AGREEMENT
+    agreements = [check(run, name, tmp_path, writer) for name, writer in messy_files.FILES.items()]
+    assert min(agreements) > 0.5
+    assert np.mean(agreements) >= LEAST_AGREEMENT
 
 
 @pytest.mark.deep

@@ -50,10 +50,10 @@ def test_columns_of_new_rows(write):
         table_options = TableOptions(**options)
         table = table_options.open(str(write("t.csv", "\n".join([*filter(None, [header]), *rows]))))
         try:
-            found = models.places_of({"columns": fitted, "named": True}, table, table_options)
+            places = models.places_of({"columns": fitted, "named": True}, table, table_options)
         except BadInput as failure:
-            found = str(failure)
-        assert answer in found if isinstance(answer, str) else answer == found, found
+            places = str(failure)
+        assert answer in places if isinstance(answer, str) else answer == places, places
 
 
 def test_values_of_set():
