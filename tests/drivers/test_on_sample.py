@@ -75,7 +75,7 @@ def test_rows_far_from_the_sample_are_the_same_on_a_device():
 
 
 def test_a_larger_budget_fits_all_rows():
-    X, _ = blobs(2000)
+    X, _ = blobs(600)
     model = recipe("svc", random_state=0, tuner__max_rows=200).fit(X)
     assert "fitted_rows" not in model.resolved_["tuner"]
-    assert model.space_.n == 2000
+    assert model.space_.n == 600

@@ -84,6 +84,12 @@ def iris():
     return make_report(columns, n_clusters=3, methods=["kmeans", "genie"], command="clusterkit report iris.csv")
 
 
+@pytest.fixture
+def without_pictures(monkeypatch):
+    """Texts alone, since pictures take most of the time of a page."""
+    monkeypatch.setattr(page_module, "pictures", lambda analysis: dict.fromkeys(("map", "profile", "roles"), ""))
+
+
 class TestContents:
     def test_every_section_is_there(self, iris):
         reader = self_contained(iris[0])
@@ -146,6 +152,7 @@ class TestContents:
         pictures = [value for value in ids if value.endswith("figure_1")]
         assert len(pictures) == len(set(pictures)) > 3
 
+    @pytest.mark.usefixtures("without_pictures")
     def test_data_without_clusters_are_called_doubtful(self):
         rng = np.random.default_rng(0)
         X = rng.normal(size=(300, 3))
@@ -157,6 +164,7 @@ class TestContents:
         page, _ = make_report({"a": np.r_[np.ones(40), 2.0], "b": np.ones(41)}, methods=["kmeans"])
         self_contained(page)
 
+    @pytest.mark.usefixtures("without_pictures")
     def test_one_cluster_is_compared_with_nothing(self):
         X = np.random.default_rng(0).normal(size=(60, 2))
         page, analysis = make_report({"a": X[:, 0], "b": X[:, 1]}, n_clusters=1)
@@ -168,16 +176,19 @@ class TestContents:
             assert words not in text
         assert [method.name for method in analysis.comparison.methods] == ["chosen", "hdbscan"]
 
+    @pytest.mark.usefixtures("without_pictures")
     def test_a_page_without_caveats_has_no_such_heading(self, iris):
         page, _ = make_report({"a": np.array([0.0, 9.0]), "b": np.array([1.0, 5.0])})
         assert "Caveats" not in Reader(page).text
         assert Reader(iris[0]).text.count("Caveats") == 2  # the heading, and the link to it
 
+    @pytest.mark.usefixtures("without_pictures")
     def test_the_chosen_clustering_has_a_stability_at_a_given_number(self):
         X, _ = make_blobs([50, 50], centers=[[0, 0], [9, 9]], random_state=0)
         _, analysis = make_report({"a": X[:, 0], "b": X[:, 1]}, n_clusters=2, methods=["kmeans", "genie"])
         assert page_module._stability(analysis.comparison.methods[0], 0, analysis) == 1.0
 
+    @pytest.mark.usefixtures("without_pictures")
     def test_every_row_by_itself_is_no_clear_structure(self):
         X = np.random.default_rng(0).normal(size=(30, 2))
         page, _ = make_report({"a": X[:, 0], "b": X[:, 1]}, n_clusters=30, methods=["kmeans"])
@@ -186,6 +197,7 @@ class TestContents:
         assert "every row is a cluster by itself, so that nothing was grouped" in text
         assert "This structure is" not in text
 
+    @pytest.mark.usefixtures("without_pictures")
     def test_methods_with_a_number_of_their_own_say_so(self):
         X, _ = make_blobs([50, 50], centers=[[0, 0], [9, 9]], random_state=0)
         page, _ = make_report({"a": X[:, 0], "b": X[:, 1]}, n_clusters=3, methods=["kmeans", "hdbscan"])
@@ -193,6 +205,7 @@ class TestContents:
         assert "hdbscan 2 (its own; 3 asked for)" in text
         assert "into 3 clusters, as asked for," in text
 
+    @pytest.mark.usefixtures("without_pictures")
     def test_cells_of_a_year_a_time_and_a_share_that_is_none(self):
         columns = {
             "year": 2000 + 30 * (np.arange(40) % 2) + np.arange(40) // 2 % 5,
@@ -286,6 +299,7 @@ def test_an_array_is_a_table_without_names():
     assert sorted(cluster.name for cluster in analysis.clusters.clusters) == ["high x2", "low x2"]
 
 
+@pytest.mark.usefixtures("without_pictures")
 def test_long_names_of_columns_are_shortened_in_names_of_clusters(tmp_path):
     rng = np.random.default_rng(0)
     values = [f"{value:.3f}" for value in rng.normal(size=60) + 9.0 * np.repeat([0.0, 1.0], 30)]
@@ -312,6 +326,7 @@ class TestSize:
 
 
 class TestCommand:
+    @pytest.mark.usefixtures("without_pictures")
     def test_what_is_cut_is_counted(self, iris):
         rng = np.random.default_rng(0)
         X, y = make_blobs(120, 20, centers=2, random_state=0)
@@ -327,6 +342,7 @@ class TestCommand:
         assert "And 5 more columns: in Python, model.preparation_.left_out has all of them" in text
         assert "more column" not in Reader(iris[0]).text
 
+    @pytest.mark.usefixtures("without_pictures")
     def test_levels_that_are_cut_are_counted(self):
         _, y = make_blobs(120, 2, centers=3, random_state=0)
         towns = np.array([f"town {label}{i % 4}" for i, label in enumerate(y)])
@@ -387,6 +403,7 @@ class TestGaps:
         assert "holds the rows whose 'visits' is missing" in printed
         assert "compare with -k 2, or with --drop visits." in printed
 
+    @pytest.mark.usefixtures("without_pictures")
     def test_gaps_everywhere_make_no_cluster(self):
         rng = np.random.default_rng(0)
         of_group = np.repeat([0, 1], 60)
@@ -396,6 +413,7 @@ class TestGaps:
 
 
 class TestRowsToLookAt:
+    @pytest.mark.usefixtures("without_pictures")
     def test_no_row_stands_for_a_cluster_and_is_far_from_it(self):
         rng = np.random.default_rng(1)
         X = np.vstack([rng.normal(size=(40, 2)), rng.normal(size=(40, 2)) + 12, 0.1 * rng.normal(size=(13, 2))])
@@ -408,6 +426,7 @@ class TestRowsToLookAt:
         assert all(len(rows) for rows in analysis.examples.values())
         assert not typical & {one.row for one in analysis.outliers}
 
+    @pytest.mark.usefixtures("without_pictures")
     @pytest.mark.parametrize(("value", "shown"), [(2.49, "2.4"), (2.5, "2.5"), (2.56, "2.5")])
     def test_no_row_below_the_limit_is_shown_with_it(self, iris, value, shown):
         analysis = attrs.evolve(iris[1], outliers=(OddRow(0, int(iris[1].labels[0]), -1, value),))
@@ -433,6 +452,7 @@ def test_columns_of_a_table_have_their_roles_in_the_report():
     assert np.isfinite([mixture.evidence, mixture.stability, mixture.seconds]).all()
 
 
+@pytest.mark.usefixtures("without_pictures")
 def test_left_out_names_and_classes_stand_beside_the_clusters():
     rng = np.random.default_rng(3)
     group = np.repeat([0, 1, 2], 30)
@@ -450,6 +470,7 @@ def test_left_out_names_and_classes_stand_beside_the_clusters():
     assert page.count("95 % bootstrap interval") == 1 < page.index('id="terms"') < page.index("95 % bootstrap interval")
 
 
+@pytest.mark.usefixtures("without_pictures")
 def test_a_fitted_model_has_its_own_page():
     rng = np.random.default_rng(0)
     X = np.concatenate([rng.normal((0, 0), 0.3, (40, 2)), rng.normal((3, 3), 0.3, (40, 2))])

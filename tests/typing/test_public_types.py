@@ -46,6 +46,7 @@ def test_mypy_accepts_the_snippets_under_strict_rules(tmp_path, request):
     )
 
 
+@pytest.mark.deep  # mypy reads the same ones in every change
 def test_pyright_accepts_the_snippets(tmp_path):
     (tmp_path / "pyrightconfig.json").write_text(
         json.dumps(

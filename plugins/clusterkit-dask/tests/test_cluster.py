@@ -108,7 +108,9 @@ def blobs(n=3000):
 
 
 def k_means(X, **changes):
-    return recipe("kmeans", **{"n_clusters": 4, "n_init": 1, "random_state": 3, "solver__tol": 0.0, **changes}).fit(X)
+    return recipe(
+        "kmeans", **{"n_clusters": 4, "n_init": 1, "random_state": 3, "solver__tol": 0.0, "max_iter": 6, **changes}
+    ).fit(X)
 
 
 def emmc(X, **changes):

@@ -57,7 +57,7 @@ class Partitions:
     ("rows", "count"),
     [(170, 30), *(pytest.param(*c, marks=pytest.mark.deep) for c in [(150, 60), (230, 40), (600, 15)])],
 )
-@pytest.mark.parametrize("name", ["cmeans", "emmc-multi"])
+@pytest.mark.parametrize("name", ["cmeans", pytest.param("emmc-multi", marks=pytest.mark.deep)])
 def test_few_partitions_are_in_memory_at_a_time(name, rows, count, monkeypatch):
     monkeypatch.setattr(DaskRows, "_groups_of_a_unit", lambda self, n_groups: 1)
     partitions = Partitions(count * rows, rows)

@@ -46,22 +46,34 @@ def same_model(one, other, X):
     assert np.array_equal(one.parts_, other.parts_)
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("chunks", [(37, 3), (-1, 3), (100, 2), ((0, 1, 200, 0, 29), 3)], ids=str)
+@pytest.mark.parametrize(
+    ("chunks", "dtype"),
+    [
+        ((37, 3), np.float32),
+        (((0, 1, 200, 0, 29), 3), np.float64),
+        *(pytest.param(chunks, np.float32, marks=pytest.mark.deep) for chunks in ((-1, 3), (100, 2))),
+    ],
+    ids=str,
+)
 def test_a_dask_array_gives_the_model_of_its_rows(dtype, chunks):
     X, y = problem(dtype)
     here, there = fitted(X, y), fitted(da.from_array(X, chunks=chunks), y)
     same_model(here, there, X)
 
 
-@pytest.mark.parametrize("partitioner", ["equal", "random", "geoclust"])
+@pytest.mark.parametrize(
+    "partitioner", ["random", *(pytest.param(n, marks=pytest.mark.deep) for n in ("equal", "geoclust"))]
+)
 def test_any_partition(partitioner):
     X, y = problem()
     lazy = da.from_array(X, chunks=(37, 3))
     same_model(fitted(X, y, partitioner), fitted(lazy, da.from_array(y, chunks=70), partitioner), X)
 
 
-@pytest.mark.parametrize("method", ["row_break", "alpha_beta", "shared", "approximate"])
+@pytest.mark.parametrize(
+    "method",
+    ["row_break", *(pytest.param(name, marks=pytest.mark.deep) for name in ("alpha_beta", "shared", "approximate"))],
+)
 def test_predictions_are_lazy_and_those_of_the_rows(method):
     X, y = problem()
     model = fitted(da.from_array(X, chunks=(37, 3)), y, predict_method=method)

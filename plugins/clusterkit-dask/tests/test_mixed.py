@@ -50,7 +50,7 @@ def in_parts(table, sizes=(170, 0, 330)):
     return dd.concat([dd.from_pandas(table.iloc[a:b], npartitions=1) for a, b in pairwise(ends)])
 
 
-@pytest.mark.parametrize("covariance", ["diag", "tied"])
+@pytest.mark.parametrize("covariance", ["diag", pytest.param("tied", marks=pytest.mark.deep)])
 def test_a_dask_frame_has_the_labels_of_blocks_and_of_the_frame(monkeypatch, covariance):
     table = frame()
     model = clusterer(covariance).fit(in_parts(table))

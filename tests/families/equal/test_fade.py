@@ -1,7 +1,7 @@
 """Weights that fade: cells against the definition, and what a fit that has converged promises."""
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from clusterkit.contracts import Task
@@ -10,6 +10,7 @@ from clusterkit.families.equal.equal import Equal
 from clusterkit.families.equal.fade import Cells, fade_weights, find_even_parts
 from clusterkit.samples import build_space
 from clusterkit.samples.transform import IdentityMap
+from clusterkit.testing.pytest_plugin import share_of_examples
 from clusterkit_campaign.oracles import balance as oracle
 
 
@@ -33,7 +34,7 @@ def test_cells_are_those_of_the_definition(n, d, m, seed):
     np.testing.assert_array_equal(cells.sizes, np.bincount(first, minlength=m))
 
 
-@settings(max_examples=15)
+@share_of_examples(0.4)
 @given(d=st.sampled_from([1, 2, 5]), m=st.integers(2, 7), components=st.integers(1, 6), seed=st.integers(0, 999))
 def test_a_fit_that_has_converged_has_sizes_within_the_tolerance(d, m, components, seed):
     X = mixture(600, d, components, seed)
@@ -47,7 +48,7 @@ def test_a_fit_that_has_converged_has_sizes_within_the_tolerance(d, m, component
     assert not outcome.extend.offsets.any()
 
 
-@settings(max_examples=10)
+@share_of_examples(0.4)
 @given(m=st.integers(3, 8), seed=st.integers(0, 999))
 def test_fading_never_makes_sizes_less_even(m, seed):
     X = mixture(500, 2, 5, seed)

@@ -135,10 +135,10 @@ def test_two_clusters_are_cpmmc_with_twice_the_trade_off(data, C):
 
 
 def test_the_linear_kernel_gives_what_features_give():
-    X, y = make_blobs(90, centers=3, n_features=4, cluster_std=2.0, random_state=2)
+    X, y = make_blobs(60, centers=3, n_features=4, cluster_std=2.0, random_state=2)
     for intercept in (True, False):
-        one, _ = solve(dense(X), y, 3, 9.0, C=0.5, intercept=intercept)
-        kernel, _ = solve(KernelSpace(X, Linear()), y, 3, 9.0, C=0.5, intercept=intercept)
+        one, _ = solve(dense(X), y, 3, 6.0, C=0.5, intercept=intercept)
+        kernel, _ = solve(KernelSpace(X, Linear()), y, 3, 6.0, C=0.5, intercept=intercept)
         np.testing.assert_allclose(kernel.rows, one.rows, atol=1e-5)
 
 

@@ -65,6 +65,7 @@ def test_value_of_the_program_with_the_offset(space, weight):
     assert outcome.status.facts["value"] == pytest.approx(value, rel=1e-4)
 
 
+@pytest.mark.deep
 def test_value_at_sixty_rows():
     pytest.importorskip("cvxpy", reason="the oracle needs cvxpy with SCS")
     space = space_of(60, 1)

@@ -84,18 +84,18 @@ def test_no_fit_is_better_than_the_best_partition(seed, n, k):
 
 
 @pytest.mark.parametrize("name", ["kmeans", "kernel-kmeans"])
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_separated_groups_are_found_by_several_starts(name, seed):
     rng = np.random.default_rng(seed)
-    X = rng.normal(scale=0.05, size=(9, 2)) + np.array([[0.0, 0.0], [4.0, 0.0], [0.0, 4.0]])[np.arange(9) % 3]
+    X = rng.normal(scale=0.05, size=(7, 2)) + np.array([[0.0, 0.0], [4.0, 0.0], [0.0, 4.0]])[np.arange(7) % 3]
     model = recipe(name, n_clusters=3, n_init=10, random_state=0).fit(X)
     if name == "kmeans":
-        lowest = min(oracle.objective(X, labels) for labels in partitions(9, 3))
+        lowest = min(oracle.objective(X, labels) for labels in partitions(7, 3))
     else:
         K = model.space_.kernel(X, X)
-        lowest = min(oracle.kernel_objective(K, labels) for labels in partitions(9, 3))
+        lowest = min(oracle.kernel_objective(K, labels) for labels in partitions(7, 3))
     np.testing.assert_allclose(model.objective_, lowest, rtol=1e-9)
-    assert len(set(zip(model.labels_, np.arange(9) % 3, strict=True))) == 3
+    assert len(set(zip(model.labels_, np.arange(7) % 3, strict=True))) == 3
 
 
 def test_sums_that_follow_equal_sums_anew():

@@ -326,19 +326,19 @@ def _with_columns(seed, more, n=200):
 
 def test_noise_is_irrelevant_in_nearly_all_draws():
     relevant = 0
-    for seed in range(4):
+    for seed in range(2):
         table, y = _with_columns(seed, lambda X, rng: rng.standard_normal((len(X), 25)))
         solution = Search.of(table, np.random.default_rng(seed)).known(3)
         roles = roles_of_columns(table, solution).roles
         assert roles[:3] == ("cluster-dependent",) * 3
         assert agreement(solution.labels, y, 3, 3) > 0.95
         relevant += sum(role == "cluster-dependent" for role in roles[3:])
-    assert relevant <= 2  # 2 % of 100
+    assert relevant <= 1  # 2 % of 50
 
 
 def test_flags_that_say_nothing_are_irrelevant_in_nearly_all_draws():
     relevant = 0
-    for seed in range(3):
+    for seed in range(2):
         table, y = _with_columns(seed, lambda X, rng: rng.standard_normal((len(X), 1)))
         flags = (np.random.default_rng(seed).random((len(y), 35)) < 0.3).astype(np.int32)
         with_flags = MixedTable.of(table.Z, table.grid, flags, np.full(35, 2, dtype=np.intp))
@@ -346,7 +346,7 @@ def test_flags_that_say_nothing_are_irrelevant_in_nearly_all_draws():
         roles = roles_of_columns(with_flags, solution).roles
         assert agreement(solution.labels, y, 3, 3) > 0.95
         relevant += sum(role == "cluster-dependent" for role in roles[4:])
-    assert relevant <= 2  # 2 % of 105
+    assert relevant <= 1  # 2 % of 70
 
 
 @pytest.mark.parametrize("difference", [0.05, 0.0])
@@ -368,18 +368,18 @@ def test_a_repeated_category_is_redundant():
 
 def test_a_category_that_shifts_all_clusters_alike_is_a_covariate():
     rng = np.random.default_rng(0)
-    y, site = rng.integers(2, size=300), rng.integers(3, size=300)
-    X = np.array([[0, 0], [4, 4]])[y] + np.array([[0, 0], [6, -6], [-6, 6]])[site] + rng.standard_normal((300, 2))
+    y, site = rng.integers(2, size=150), rng.integers(3, size=150)
+    X = np.array([[0, 0], [4, 4]])[y] + np.array([[0, 0], [6, -6], [-6, 6]])[site] + rng.standard_normal((150, 2))
     X = (X - X.mean(axis=0)) / X.std(axis=0)
     table = MixedTable.of(X, np.zeros(2), site[:, None].astype(np.int32), np.array([3], dtype=np.intp))
     search = Search.of(table, np.random.default_rng(0))
     solution = search.known(2)
     assert solution.categories[0] == COVARIATE
     assert agreement(solution.labels, y, 2, 2) > 0.9
-    assert search.unknown(1, 6)[0].k == 2
+    assert search.unknown(1, 3)[0].k == 2
 
 
-@pytest.mark.parametrize("exact", [True, False])
+@pytest.mark.parametrize("exact", [pytest.param(True, marks=pytest.mark.deep), False])
 def test_a_category_that_says_the_clusters_does_not_hide_them_as_a_covariate(exact):
     """As a covariate it leaves one cluster, or pieces of its tails where the number is given."""
     rng = np.random.default_rng(0)
