@@ -198,16 +198,17 @@ def unknown_number(
     -------
     Ranking
         The scores, with the terms "contrast" (b, `border_contrast`), "agreement" (A3), "inside" (i,
-        `inner_contrast`), "confirmed" (C, mean over the clusters of their agreement with other families),
-        "least_confirmed" (c, the least of them), "stability" (S, which counts ``exp(-3 b)``) and "separation" (V,
-        `Separation.validity`). With fewer than 5 families with "contrast" (rw, `Separation.contrast`), "stability",
-        "agreement" and "mass_drop" (mk).
+        `inner_contrast`), "confirmed" (C, mean over the clusters of their agreement with other families, or over the
+        rows where that is larger), "least_confirmed" (c, the least of them), "stability" (S, which counts
+        ``exp(-3 b)``) and "separation" (V, `Separation.validity`). With fewer than 5 families with "contrast" (rw,
+        `Separation.contrast`), "stability", "agreement" and "mass_drop" (mk).
 
     Notes
     -----
     Agreement by rows (A3) hardly sees small clusters, agreement by clusters sees them best, and is 1 for any coarse
     division, which is why the mean over the clusters counts against an answer and the least of them for it: a cluster
-    that no other family has is a fragment.
+    that no other family has is a fragment. Many fragments beside large clusters bring the mean over the clusters down,
+    so that the mean over the rows stands in its place.
 
     O(m² n) time, for the similarities.
     """
@@ -231,11 +232,12 @@ def unknown_number(
     else:
         near = Terrain.of(terrain.X, NEAR)
         clusters = cluster_agreement(unlike, place, families)
+        pairs = zip(clusters, [np.bincount(unlike[index]) for index in place], strict=True)
         terms = {
             "contrast": np.array([border_contrast(near, labels) for labels in unlike])[place],
             "agreement": agreement,
             "inside": np.array([inner_contrast(terrain, labels) for labels in unlike])[place],
-            "confirmed": np.array([values.mean() for values in clusters]),
+            "confirmed": np.array([max(values.mean(), values @ size / terrain.n) for values, size in pairs]),
             "least_confirmed": np.array([values.min() for values in clusters]),
             "stability": stable,
             "separation": np.array([split.validity for split in splits])[place],

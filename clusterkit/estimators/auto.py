@@ -20,7 +20,7 @@ from clusterkit.contracts.driver import FitResult
 from clusterkit.contracts.links import LinksLike, checked_links, checked_seeds, linked_groups
 from clusterkit.contracts.registry import registry
 from clusterkit.contracts.seeds import Seeds
-from clusterkit.drivers.auto import CONFIRMS, WIDE, AutoDriver, LabelsByVotes, is_wide, restated_in_words
+from clusterkit.drivers.auto import CONFIRMS, WIDE, AutoDriver, LabelsByVotes, are_directions, restated_in_words
 from clusterkit.drivers.auto_fits import Known, pool_of
 from clusterkit.drivers.compose import checked_number, is_open, limits_of, map_of, recipes_of_matrices
 from clusterkit.errors import ClusterkitWarning, InvalidData, InvalidParameter, counted
@@ -460,11 +460,11 @@ n_features_in_
         n, d = rows.shape
         # mixtures estimate covariances, which have d² entries
         most = max(WIDE, math.isqrt(self.max_work // (PASSES * min(n, self.max_rows))))
-        are_directions = min(n, d) > most and is_wide(rows)
+        directed = min(n, d) > most and are_directions(rows)
         if min(n, d) > most or d > n > 1:
             part = rows[sample_rows(n, ROWS_AN_AXIS * most, Seeds.of(self.random_state).stream("axes"))]
-            span = RowSpan.of(part, most, centred=not are_directions)
-            steps = (*steps, span, UnitRows(None, span.width)) if are_directions else (*steps, span)
+            span = RowSpan.of(part, most, centred=not directed)
+            steps = (*steps, span, UnitRows(None, span.width)) if directed else (*steps, span)
         return Transform(steps, rows.dtype) if steps else None
 
     def _set(self, answer: DriverResult, rows: Array) -> None:

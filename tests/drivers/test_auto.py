@@ -431,9 +431,19 @@ def test_rows_are_compared_by_the_cosine_where_that_is_asked_for():
 
 
 @pytest.mark.deep
-def test_wide_rows_of_length_one_are_clustered_as_embeddings_too():
+def test_directions_are_clustered_as_embeddings_too():
     X, y = directions()
-    model = Auto(metric="cosine", max_rows=100, random_state=0).fit(X)
-    assert adjusted_rand(y, model.labels_) == 1.0
-    assert any("embeddings" in row["found_by"] for row in model.candidates_)
+    for rows in (X, X[:, :20]):
+        model = Auto(metric="cosine", random_state=0).fit(rows)
+        assert adjusted_rand(y, model.labels_) == 1.0
+        assert any("embeddings" in row["found_by"] for row in model.candidates_)
     assert not any("embeddings" in row["found_by"] for row in Auto(random_state=0).fit(X).candidates_)
+
+
+@pytest.mark.deep
+def test_fragments_that_no_other_method_finds_are_no_clusters_of_directions():
+    rng = np.random.default_rng(10)
+    centres = rng.normal(size=(4, 100))
+    y = rng.choice(4, 400, p=rng.dirichlet(np.full(4, 2.0)))
+    X = centres[y] / np.linalg.norm(centres, axis=1)[y, None] + 0.2 * rng.normal(size=(400, 100))
+    assert adjusted_rand(y, Auto(metric="cosine", random_state=0).fit(X).labels_) >= 0.95
