@@ -8,17 +8,17 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import Any, cast, final
+from typing import Any, Self, cast, final
 
 import attrs
 import numpy as np
 
-from clusterkit._typing import Array, Indices, Labels
+from clusterkit._typing import Array, ArrayLike, Indices, Labels
 from clusterkit.contracts import Driver, DriverResult, Predict
 from clusterkit.contracts.checks import NamingStage, check_instance
-from clusterkit.contracts.composition import Composition, Problem, linked, weighted
+from clusterkit.contracts.composition import Composition, Problem, checked_weights, linked, weighted
 from clusterkit.contracts.driver import FitResult
-from clusterkit.contracts.links import Links, linked_groups
+from clusterkit.contracts.links import Links, LinksLike, checked_links, checked_seeds, linked_groups
 from clusterkit.contracts.outcomes import MergeTrees
 from clusterkit.contracts.providers import Recipe
 from clusterkit.contracts.registry import registry
@@ -220,6 +220,21 @@ class Known:
     links: Links | None = None
     seeds: Labels | None = None
     sample_weight: Array | None = None
+
+    @classmethod
+    def of(
+        cls, n: int, k: int | None, sample_weight: ArrayLike | None, links: LinksLike | None, seeds: ArrayLike | None,
+        index: object,
+    ) -> Self | None:  # fmt: skip
+        """What is known about n rows in k clusters; None for nothing. Links that contradict each other are refused."""
+        pairs = None if links is None else checked_links(links, n, index)
+        sown = None if seeds is None else checked_seeds(seeds, n, k, index)
+        weights = None if sample_weight is None else checked_weights(sample_weight, n)
+        if weights is not None and np.ptp(weights) == 0:  # weights that are all the same are none
+            weights = None
+        linked_groups(pairs, sown, n, k)
+        nothing = pairs is None and sown is None and weights is None
+        return None if nothing else cls(n, pairs, sown, weights)
 
     @property
     def links_alone(self) -> bool:

@@ -15,9 +15,9 @@ import numpy as np
 from clusterkit._typing import Array, ArrayLike, RandomState
 from clusterkit.contracts import DriverResult, FeatureMap, Predict, Task
 from clusterkit.contracts.arguments import NumberLike, SamplesLike
-from clusterkit.contracts.composition import Composition, checked_weights
+from clusterkit.contracts.composition import Composition
 from clusterkit.contracts.driver import FitResult
-from clusterkit.contracts.links import LinksLike, checked_links, checked_seeds, linked_groups
+from clusterkit.contracts.links import LinksLike
 from clusterkit.contracts.registry import registry
 from clusterkit.contracts.seeds import Seeds
 from clusterkit.drivers.auto import CONFIRMS, WIDE, AutoDriver, LabelsByVotes, are_directions, restated_in_words
@@ -41,7 +41,7 @@ from clusterkit.estimators.driven import Driven
 from clusterkit.estimators.pipeline import Pipeline
 from clusterkit.estimators.place import PlacedSamples
 from clusterkit.estimators.preparing import attach, is_table, prepared_for, stages_of_tables
-from clusterkit.estimators.samples import RowSpan, SpanPredictor, checked, index_of, of_rows, refuse_unsuited
+from clusterkit.estimators.samples import RowSpan, SpanPredictor, checked, index_of, of_rows
 from clusterkit.estimators.units import SCALE_OR_FRAME, warn_of_units
 from clusterkit.families.shared.scaling import UnitRows
 from clusterkit.fitting.device_paths import IN_MEMORY_SHARE
@@ -238,31 +238,26 @@ n_features_in_
         `links` and `seeds` are as in `Pipeline`, and go to every candidate: who breaks them is out. So does
         `sample_weight`, and methods that count rows are out; what compares candidates counts rows all the same.
         """
-        self._driver()  # what is wrong with the parameters is said before the table is read
-        _front(self.metric)
-        what = (sample_weight, links, seeds)
+        self._check_parameters()  # what is wrong with them is said before the table is read
         engine = engine_for(X)
         if engine is not None and not isinstance(engine, DeviceEngine):
-            if any(each is not None for each in what):
+            if any(each is not None for each in (sample_weight, links, seeds)):
                 raise InvalidData(
                     f"links, seeds and sample_weight need the rows in memory; fit an array instead of this "
                     f"{type(X).__name__}, or one recipe"
                 )
             self._fit_where_they_lie(X, engine)
             return self
-        refuse_unsuited(X)
-        of_cells = is_table(X)
-        preparation = self._preparation_of(X if of_cells else {})
-        if not of_cells:
-            rows: Array = checked(self, X, None, reset=True)
-            self._fit_rows(rows, known=self._known(len(rows), *what, index_of(X)))
-            if self.metric == "euclidean":  # other metrics compare whole rows
-                warn_of_units(self, rows, None, SCALE_OR_FRAME)
+        fitted = prepared_for(self, X, self._preparation_of(X)) if is_table(X) else None
+        rows = checked(self, X, None, reset=True) if fitted is None else fitted.transform(X, quiet=True)
+        k = None if is_open(self.n_clusters) else checked_number(self.n_clusters)
+        known = Known.of(len(rows), k, sample_weight, links, seeds, index_of(X))
+        if fitted is not None:
+            attach(self, self._fit_table(X, fitted, rows, known))
             return self
-        fitted = prepared_for(self, X, preparation)
-        rows = fitted.transform(X, quiet=True)
-        known = self._known(len(rows), *what, index_of(X))
-        attach(self, self._fit_table(X, fitted, rows, known))
+        self._fit_rows(rows, known=known)
+        if self.metric == "euclidean":  # other metrics compare whole rows
+            warn_of_units(self, rows, None, SCALE_OR_FRAME)
         return self
 
     def _fit_where_they_lie(self, X: object, engine: Engine) -> None:
@@ -281,27 +276,6 @@ n_features_in_
         else:
             self._fit_rows(placed.in_memory())
         placed.place(self)
-
-    def _known(
-        self,
-        n: int,
-        sample_weight: ArrayLike | None,
-        links: LinksLike | None,
-        seeds: ArrayLike | None,
-        index: object,
-    ) -> Known | None:
-        """What is known about n rows; None for nothing. Links that contradict each other are refused."""
-        if sample_weight is None and links is None and seeds is None:
-            return None
-        k = None if is_open(self.n_clusters) else checked_number(self.n_clusters)
-        pairs = None if links is None else checked_links(links, n, index)
-        sown = None if seeds is None else checked_seeds(seeds, n, k, index)
-        weights = None if sample_weight is None else checked_weights(sample_weight, n)
-        if weights is not None and np.ptp(weights) == 0:  # weights that are all the same are none
-            weights = None
-        linked_groups(pairs, sown, n, k)
-        nothing = pairs is None and sown is None and weights is None
-        return None if nothing else Known(n, pairs, sown, weights)
 
     def _fit_table(
         self, table: object, fitted: FittedPreparation, rows: Array, known: Known | None = None
@@ -485,8 +459,12 @@ n_features_in_
 
     def _check_parameters(self) -> None:
         """Raise an error if a parameter is wrong, as a fit would."""
+        from clusterkit.tables import Preparation
+
         self._driver()
         _front(self.metric)
+        if self.preparation is not None and not isinstance(self.preparation, Preparation):
+            raise InvalidParameter(f"preparation must be a Preparation or None, got {self.preparation!r}")
         NestedParams._check_parameters(self)
 
     def _why_not_inductive(self) -> str | None:
@@ -505,8 +483,6 @@ n_features_in_
         """The preparation of tables such as X: that of the user, or that for the metric."""
         from clusterkit.tables import Preparation
 
-        if self.preparation is not None and not isinstance(self.preparation, Preparation):
-            raise InvalidParameter(f"preparation must be a Preparation or None, got {self.preparation!r}")
         # other metrics compare whole rows, whose directions a scaling of single columns would change
         default = Preparation() if self.metric == "euclidean" else Preparation(scale="none", sphere=False)
         if self.metric == "haversine":

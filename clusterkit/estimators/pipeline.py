@@ -45,7 +45,7 @@ from clusterkit.estimators.preparing import (
     refuse_changed_stages,
     stages_of_tables,
 )
-from clusterkit.estimators.samples import checked, index_of, refuse_unsuited
+from clusterkit.estimators.samples import checked, index_of
 from clusterkit.estimators.units import SCALE_FIRST, warn_of_units
 from clusterkit.fitting.device_paths import check_rows, device_problems, row_problems
 from clusterkit.fitting.fit import bind, check_new
@@ -212,7 +212,6 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
         of_cells = is_table(X) if engine is None else engine.are_tables(X)
         stages = stages_of_tables(self) if of_cells else None
         if engine is None:
-            refuse_unsuited(X)
             if stages is not None:
                 fitted = prepared_for(self, X)
                 self._weighted(stages, sample_weight, fitted.rows)

@@ -23,7 +23,6 @@ from clusterkit.estimators import same_place
 from clusterkit.fitting.samples import ArraySamples
 from clusterkit.numerics.threads import ignoring
 from clusterkit.samples import FeatureSpace
-from clusterkit.samples.coding import why_no_table
 
 if TYPE_CHECKING:
     from clusterkit.estimators.base import FittedAttributes
@@ -301,7 +300,7 @@ def features_of(model: object, X: object) -> Array | None:
     fitted = cast("FittedPreparation | None", vars(model).get("preparation_"))
     if fitted is None:
         return None
-    from clusterkit.tables.reading.frames import refuse_query
+    from clusterkit.tables.reading.frames import refuse_query, why_no_table
 
     refuse_query(X)
     X = of_records(X)

@@ -9,51 +9,30 @@ than the rows, with the same distances.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Self, cast, final
+from typing import Any, Self, cast, final
 
 import attrs
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
-from clusterkit._typing import AnyArray, Array, Labels
+from clusterkit._typing import Array, Labels
 from clusterkit.contracts import FeatureMap, Predict
 from clusterkit.contracts.arguments import SamplesLike
 from clusterkit.contracts.driver import FitResult
 from clusterkit.contracts.providers import VARIABLE, where
 from clusterkit.contracts.registry import registry
-from clusterkit.errors import IncompatibleStages, InvalidData, counted, first_names
+from clusterkit.errors import IncompatibleStages, InvalidData
 from clusterkit.fitting.device_paths import with_device_path
 from clusterkit.numerics.shapes import array
-from clusterkit.numerics.sparse_rows import SparseMatrix, SparseRows
+from clusterkit.numerics.sparse_rows import SparseRows
 from clusterkit.samples import devices, memory
-from clusterkit.samples.coding import COMPLEX, why_no_table
 from clusterkit.samples.device_engine import ArrayRows
 from clusterkit.samples.rows import Rows
 from clusterkit.samples.transform import ChosenColumns, Transform
-
-if TYPE_CHECKING:
-    from clusterkit.tables import Column
-
-TAKES_TABLES = (
-    "Tables with texts, dates or gaps are taken by Auto().fit(frame), by clusterkit.compare, search and profile, and "
-    "by the command line (clusterkit fit FILE); for other estimators clusterkit.tables.Preparation makes numbers of "
-    "them: Preparation().fit(frame).transform(frame)."
-)
-"""Advice for a table that is more than numbers."""
-
-SHOWN = 5
-"""Columns that a message names."""
-
-LONGEST_CELL = 40
-"""Letters of a cell that a message shows."""
-
-TESTS = {"NaN": np.isnan, "infinite values": np.isinf}
-"""Values that no method takes, each with its test; scikit-learn's own checks look for these words."""
 
 
 @contextmanager
@@ -73,150 +52,17 @@ def only_numbers(X: object) -> Iterator[object]:
         If X is a data frame with dates, times or durations, or a table that is no data frame; if the block raises a
         TypeError or ValueError, and a column of X has texts, NaN or infinite values, or X is no table at all.
     """
-    plain = X if isinstance(X, np.ndarray | list | tuple) else _plain(X)
+    from clusterkit.tables.reading.frames import plain_frame, why_no_numbers
+
+    plain = X if isinstance(X, np.ndarray | list | tuple) else plain_frame(X)
     try:
         yield plain
     except InvalidData:
         raise
     except (TypeError, ValueError):
-        reason = why_no_table(X) or _reason(X)
-        if reason is None:
+        if (reason := why_no_numbers(X)) is None:
             raise
         raise InvalidData(reason) from None
-
-
-def _plain(X: object) -> object:
-    """A data frame as scikit-learn takes it; one with dates, times or durations, with equal names or none is refused.
-
-    So are tables that are no frames. Everything else is as it was.
-    """
-    from clusterkit.tables.cells.column_names import check_distinct
-    from clusterkit.tables.reading.frames import HoldsFrame, is_frame, opened, renamed
-
-    if issparse(X):  # one kind of sparse matrix is a mapping
-        return X
-    if isinstance(X, Mapping | HoldsFrame):
-        raise InvalidData(f"X is a {type(X).__name__}, no array and no data frame. {TAKES_TABLES}")
-    if not is_frame(X):
-        return X
-    import narwhals.stable.v1 as nw
-
-    frame, shared = opened(X)
-    wrapped: Any = frame
-    schema: Mapping[str, Any] = wrapped.schema
-    if not schema:
-        raise InvalidData("X is a data frame without a column")
-    check_distinct(schema, shared, list(schema), "X")
-    dates = [name for name, dtype in schema.items() if dtype.is_temporal()]
-    if dates:
-        raise InvalidData(
-            f"{_holding([repr(name) for name in dates])} dates, times or durations, and the method takes numbers only. "
-            f"{TAKES_TABLES}"
-        )
-    wide = [name for name, dtype in schema.items() if dtype in (nw.Int128, nw.UInt128)]
-    if wide:
-        return cast("object", wrapped.with_columns(nw.col(*wide).cast(nw.Float64)).to_native())
-    if wrapped.implementation.is_pandas():
-        pandas: Any = X
-        sparse = {name: dtype for name, dtype in pandas.dtypes.items() if hasattr(dtype, "fill_value")}
-        if sparse and (len(sparse) < len(schema) or any(dtype.fill_value != 0 for dtype in sparse.values())):
-            X = pandas.astype({name: dtype.subtype for name, dtype in sparse.items()})  # scikit-learn warns or fails
-    titles = list(getattr(X, "columns", ()))
-    kinds = {isinstance(title, str) for title in titles}
-    return renamed(X, [str(title) for title in titles]) if len(kinds) > 1 else X
-
-
-def _reason(X: object) -> str | None:
-    """Sentence about columns that are no numbers, or have gaps; None if there are none, or X is no table."""
-    try:
-        if issparse(X):
-            return _of_entries(cast("Any", X).tocoo())
-        columns = _columns(X)
-    except Exception:  # where X is so odd that it has no columns, the error of scikit-learn says so
-        return None
-    imaginary = [column.name for column in columns if column.kind == "complex"]
-    if imaginary:
-        return f"Complex data not supported: {_holding(imaginary)} {COMPLEX}"
-    texts = [(column.name, row) for column in columns if (row := _first_text(column)) is not None]
-    if texts:
-        name, row = texts[0]
-        cell = str(next(column for column in columns if column.name == name).values[row])[:LONGEST_CELL]
-        return (
-            f"{_holding([title for title, _ in texts])} other things than numbers (row {row + 1} has {cell!r}), and "
-            f"the method takes numbers only. {TAKES_TABLES}"
-        )
-    numbers = {column.name: _floats(column) for column in columns}
-    for what, test in TESTS.items():
-        odd = {title: test(values) for title, values in numbers.items()}
-        counts = {title: int(cells.sum()) for title, cells in odd.items() if cells.any()}
-        if counts:
-            cells = np.logical_or.reduce([odd[title] for title in counts])
-            return _gaps(what, counts, int(cells.sum()), len(cells))
-    return None
-
-
-def _of_entries(X: Any) -> str | None:
-    """Sentence about complex, infinite or missing entries of a sparse matrix; None if there are none."""
-    if X.dtype.kind == "c":
-        return f"X has {COMPLEX}"
-    for what, test in TESTS.items():
-        odd = test(X.data)
-        if odd.any():
-            columns, counts = np.unique(X.col[odd], return_counts=True)
-            by_title = {str(j + 1): int(count) for j, count in zip(columns, counts, strict=True)}
-            return _gaps(what, by_title, len(np.unique(X.row[odd])), X.shape[0])
-    return None
-
-
-def _columns(X: object) -> Sequence[Column]:
-    """The columns of a data frame, named as in messages, or of rows, numbered from 1."""
-    import attrs
-
-    from clusterkit.tables.reading.frames import columns_of, is_frame
-
-    if is_frame(X):
-        return [attrs.evolve(column, name=repr(column.name)) for column in columns_of(X)]
-    rows: AnyArray = np.asarray(X) if hasattr(X, "dtype") else np.array(X, dtype=object)
-    if rows.ndim != 2:
-        return []
-    columns = columns_of({str(j + 1): values for j, values in enumerate(rows.T)})
-    # of objects in an array only one thing is known: they are no numbers, which scikit-learn says by a TypeError
-    return [] if any(column.kind == "other" for column in columns) else columns
-
-
-def _first_text(column: Column) -> int | None:
-    """The first row that is no number; None if all are."""
-    if column.kind not in ("text", "date", "other"):
-        return None
-    for row, cell in enumerate(column.values):
-        if cell is None or (isinstance(cell, np.datetime64) and np.isnat(cell)):
-            continue
-        try:
-            float(cell)
-        except (TypeError, ValueError):
-            return row
-    return None
-
-
-def _floats(column: Column) -> NDArray[np.float64]:
-    """The cells of a column of numbers, or of texts that are numbers."""
-    return np.array(column.values, dtype=np.float64)
-
-
-def _holding(titles: Sequence[str]) -> str:
-    """Beginning of a sentence about the content of columns."""
-    shown = first_names(titles, SHOWN)
-    return f"column {shown} of X holds" if len(titles) == 1 else f"{len(titles)} columns of X ({shown}) hold"
-
-
-def _gaps(what: str, counts: Mapping[str, int], rows: int, n: int) -> str:
-    """The message about cells that no method takes, from their number by column and the number of their rows."""
-    listed = first_names([f"{title} ({number:,})" for title, number in counts.items()], SHOWN)
-    subject = "column" if len(counts) == 1 else f"{len(counts)} columns:"
-    return (
-        f"X has {what} in {rows:,} of {counted(n, 'row')}, in {subject} {listed}. Leave out these rows or columns, or "
-        f"fill the gaps. {TAKES_TABLES}"
-    )
 
 
 LAZY_FRAMES = ("polars", "pyspark", "dask", "ibis", "duckdb", "narwhals", "vaex", "modin")
@@ -377,8 +223,8 @@ def checked(
     takes_sparse = featuremap is not None and featuremap.sparse and not dense_only
     # scikit-learn checks the stored values; the order of the indices in a row does not matter
     accept = "csr"
-    shape = cast("SparseMatrix", X).shape if issparse(X) and why_no_table(X) is None else (0, 0)
-    if not takes_sparse and 8 * shape[0] * shape[1] > min(MOST_BYTES, memory.cap()):
+    shape = cast("Any", X).shape if issparse(X) else ()
+    if not takes_sparse and len(shape) == 2 and 8 * shape[0] * shape[1] > min(MOST_BYTES, memory.cap()):
         subject = "the samples" if featuremap is None else f"featuremap '{featuremap.name}'"
         raise InvalidData(
             f"{subject} must be dense here, got {shape[0]} x {shape[1]} sparse samples. Pass X.toarray() if that "

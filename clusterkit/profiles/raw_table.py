@@ -18,14 +18,22 @@ import numpy as np
 
 from clusterkit._typing import AnyArray, Array, Indices, Mask
 from clusterkit.errors import STEERING, InvalidData, InvalidParameter, escaped, shortened
-from clusterkit.samples.coding import COMPLEX, why_no_table
 from clusterkit.tables.cells.measures import PLAIN
 from clusterkit.tables.cells.readings import NATIVE, as_hours, as_levels, as_numbers, as_seconds, settled
 from clusterkit.tables.cells.times import DURATION, TIME, clock_text
 from clusterkit.tables.preparing.plans import CLOCK, CategoryColumn, ColumnPlan, DateColumn, LeftOut, NumberColumn
 from clusterkit.tables.preparing.preparation import FittedPreparation
 from clusterkit.tables.preparing.texts import TextColumn
-from clusterkit.tables.reading.frames import Column, HoldsFrame, columns_of, is_frame, opened, refuse_query
+from clusterkit.tables.reading.frames import (
+    COMPLEX,
+    Column,
+    HoldsFrame,
+    columns_of,
+    is_frame,
+    opened,
+    refuse_query,
+    why_no_table,
+)
 
 Kind = Literal["number", "category", "date"]
 """Kind of the cells of a column. Dates are counted in seconds since 1970."""

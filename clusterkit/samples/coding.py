@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from enum import Enum
 from functools import lru_cache
-from numbers import Number
-from os import PathLike
-from typing import Any
 
 import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Counts, Labels
-from clusterkit.errors import first_names
 from clusterkit.samples.array_libraries import (
     array_namespace,
     class_counts,
@@ -24,12 +19,9 @@ from clusterkit.samples.array_libraries import (
 )
 
 __all__ = [
-    "COMPLEX",
-    "TEXTS",
     "Coded",
     "Coding",
     "unit_vectors",
-    "why_no_table",
 ]
 
 
@@ -147,65 +139,3 @@ class Coded:
     def start(self, index: int) -> Coded:
         """The labels of one start, still in coded form."""
         return attrs.evolve(self, labels=self.labels[index : index + 1])
-
-
-SERIES = (
-    "Of series of numbers in time make a row each: the numbers at the same times side by side, "
-    "array.reshape(len(array), -1), or the same features of each series, such as mean, trend and frequencies"
-)
-"""Advice for errors about series, which have more than two dimensions."""
-
-TEXTS = (
-    "texts are compared by numbers that stand for them: compute an embedding of each text by a language model, or "
-    "counts of words (scikit-learn's TfidfVectorizer), and cluster these numbers, a row for each text"
-)
-"""Advice for errors about rows that are one text each."""
-
-MOST_FIELDS = 5
-"""Names of fields that a message shows."""
-
-
-COMPLEX = "complex numbers, which cannot be compared; make two columns of their real and imaginary parts"
-"""What is said of them."""
-
-
-def why_no_table(X: object) -> str | None:
-    """Why samples are no table of rows and columns, whatever is in them, and what to do; None for all others.
-
-    Examples
-    --------
-    >>> why_no_table(np.zeros((5, 4, 3)))[:68], why_no_table(np.zeros((5, 4)))
-    ('X has 3 dimensions, (5, 4, 3), and a table has two: rows and columns', None)
-    """
-    shape: tuple[int, ...] | None = getattr(X, "shape", None)
-    if X is None or isinstance(X, str | bytes | PathLike | Number) or shape == ():
-        file = isinstance(X, str | PathLike)
-        read = "; read a file first, by pandas.read_csv or clusterkit.tables.read_table" if file else ""
-        return f"X is {X!r:.80}, and a table is needed: rows and columns, or a data frame{read}"
-    fields = getattr(getattr(X, "dtype", None), "names", None)
-    if fields:
-        shown = first_names(fields, MOST_FIELDS)
-        return f"X is a structured array with the fields {shown}; pandas.DataFrame(X) makes columns of them"
-    if isinstance(X, list | tuple) or (isinstance(X, np.ndarray) and X.dtype == object and X.ndim == 1):
-        first = X[0] if len(X) else None
-        if isinstance(first, Mapping):
-            return f"the rows of X are dicts, such as {first!r:.80}; pandas.DataFrame(X) makes a column of each key"
-        rows = [row for row in X if isinstance(row, list | tuple | np.ndarray) and np.ndim(row[:1])]
-        lengths = {len(row) for row in rows}
-        if len(lengths) > 1:
-            return (
-                f"the rows of X have {min(lengths)} to {max(lengths)} values, and all must have the same number. "
-                f"Series of different lengths are brought to one first, by resampling or cutting. {SERIES}"
-            )
-        shape = (len(X), *np.shape(rows[0])) if rows else (len(X),)
-    if shape is not None and len(shape) == 1:
-        cells: Any = X
-        if isinstance(next(iter(cells), None), str):
-            return f"X has one text a row, such as {next(iter(cells))[:40]!r}, and {TEXTS}"
-        return (
-            f"X has one dimension, {tuple(shape)}, and a table has two: rows and columns. Reshape your data: one "
-            "number a row is a column, X.reshape(-1, 1) of an array and X.to_frame() of a series; one row alone is [X]"
-        )
-    if shape is None or len(shape) == 2:
-        return None
-    return f"X has {len(shape)} dimensions, {tuple(shape)}, and a table has two: rows and columns. {SERIES}"

@@ -17,7 +17,6 @@ import numpy as np
 
 from clusterkit.errors import TableError, counted, shortened
 from clusterkit.numerics.distances import differing_units
-from clusterkit.samples.coding import COMPLEX, TEXTS
 from clusterkit.tables.cells.column_names import no_such_column
 from clusterkit.tables.cells.measures import are_alike
 from clusterkit.tables.cells.moments import Moments
@@ -38,7 +37,7 @@ from clusterkit.tables.preparing.plans import (
 )
 from clusterkit.tables.preparing.sums import ColumnSums, TableSums
 from clusterkit.tables.preparing.texts import with_topics
-from clusterkit.tables.reading.frames import NA, NONE, as_level
+from clusterkit.tables.reading.frames import COMPLEX, NA, NONE, TEXTS, as_level
 from clusterkit.tables.reading.row_sample import RowSample
 
 if TYPE_CHECKING:

@@ -15,7 +15,6 @@ import attrs
 import numpy as np
 
 from clusterkit.errors import TableWarning, counted, shortened
-from clusterkit.samples.coding import TEXTS
 from clusterkit.tables.cells import parsing
 from clusterkit.tables.cells.parsing import DAY_FIRST, DIGITS, MONTH_FIRST
 from clusterkit.tables.cells.readings import ORDERS
@@ -26,7 +25,7 @@ from clusterkit.tables.preparing.plans import CategoryColumn, ColumnPlan, DateCo
 from clusterkit.tables.preparing.redundant_columns import as_option
 from clusterkit.tables.preparing.sums import LOOKED_AT, ColumnSums
 from clusterkit.tables.preparing.texts import TextColumn
-from clusterkit.tables.reading.frames import Column
+from clusterkit.tables.reading.frames import TEXTS, Column
 
 if TYPE_CHECKING:
     from clusterkit.tables.preparing.preparation import FittedPreparation

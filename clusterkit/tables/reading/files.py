@@ -14,11 +14,11 @@ import numpy as np
 
 from clusterkit._typing import AnyArray
 from clusterkit.errors import TableError, need
-from clusterkit.samples.coding import why_no_table
 from clusterkit.tables.cells.column_names import numbered, shared_names, unique
 from clusterkit.tables.cells.parsing import order_of
 from clusterkit.tables.reading import unpacking
 from clusterkit.tables.reading.delimited import read_delimited
+from clusterkit.tables.reading.frames import why_no_table
 from clusterkit.tables.reading.table import Table, check_not_empty
 from clusterkit.tables.reading.unpacking import COMPRESSED, TEXT, without_compression
 

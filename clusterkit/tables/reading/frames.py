@@ -1,5 +1,7 @@
 """The one conversion of data frames (pandas, Polars, PyArrow) to typed columns, by narwhals.
 
+`why_no_table` and `why_no_numbers` say why samples are no table, or none of finite numbers.
+
 `na_options` decides which cells of a text pandas takes for gaps: in columns of words only empty ones, as others may be
 levels.
 """
@@ -12,6 +14,7 @@ import numbers
 import re
 from collections import Counter
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from os import PathLike
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, cast
 
@@ -20,8 +23,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clusterkit._typing import AnyArray
-from clusterkit.errors import TableError
-from clusterkit.tables.cells.column_names import shared_names, unique
+from clusterkit.errors import InvalidData, TableError, counted, first_names
+from clusterkit.tables.cells.column_names import check_distinct, shared_names, unique
 from clusterkit.tables.cells.parsing import MISSING, plain
 from clusterkit.tables.cells.times import seconds_of
 
@@ -491,3 +494,211 @@ def na_options(width: int, words: Sequence[int]) -> dict[str, object]:
         return {"na_values": GAPS, "keep_default_na": False}
     chosen = set(words)
     return {"na_values": {j: [""] if j in chosen else GAPS for j in range(width)}, "keep_default_na": False}
+
+
+SERIES = (
+    "Of series of numbers in time make a row each: the numbers at the same times side by side, "
+    "array.reshape(len(array), -1), or the same features of each series, such as mean, trend and frequencies"
+)
+"""Advice for errors about series, which have more than two dimensions."""
+
+TEXTS = (
+    "texts are compared by numbers that stand for them: compute an embedding of each text by a language model, or "
+    "counts of words (scikit-learn's TfidfVectorizer), and cluster these numbers, a row for each text"
+)
+"""Advice for errors about rows that are one text each."""
+
+MOST_FIELDS = 5
+"""Names of fields that a message shows."""
+
+
+COMPLEX = "complex numbers, which cannot be compared; make two columns of their real and imaginary parts"
+"""What is said of them."""
+
+
+def why_no_table(X: object) -> str | None:
+    """Why samples are no table of rows and columns, whatever is in them, and what to do; None for all others.
+
+    Examples
+    --------
+    >>> why_no_table(np.zeros((5, 4, 3)))[:68], why_no_table(np.zeros((5, 4)))
+    ('X has 3 dimensions, (5, 4, 3), and a table has two: rows and columns', None)
+    """
+    shape: tuple[int, ...] | None = getattr(X, "shape", None)
+    if X is None or isinstance(X, str | bytes | PathLike | numbers.Number) or shape == ():
+        file = isinstance(X, str | PathLike)
+        read = "; read a file first, by pandas.read_csv or clusterkit.tables.read_table" if file else ""
+        return f"X is {X!r:.80}, and a table is needed: rows and columns, or a data frame{read}"
+    fields = getattr(getattr(X, "dtype", None), "names", None)
+    if fields:
+        shown = first_names(fields, MOST_FIELDS)
+        return f"X is a structured array with the fields {shown}; pandas.DataFrame(X) makes columns of them"
+    if isinstance(X, list | tuple) or (isinstance(X, np.ndarray) and X.dtype == object and X.ndim == 1):
+        first = X[0] if len(X) else None
+        if isinstance(first, Mapping):
+            return f"the rows of X are dicts, such as {first!r:.80}; pandas.DataFrame(X) makes a column of each key"
+        rows = [row for row in X if isinstance(row, list | tuple | np.ndarray) and np.ndim(row[:1])]
+        lengths = {len(row) for row in rows}
+        if len(lengths) > 1:
+            return (
+                f"the rows of X have {min(lengths)} to {max(lengths)} values, and all must have the same number. "
+                f"Series of different lengths are brought to one first, by resampling or cutting. {SERIES}"
+            )
+        shape = (len(X), *np.shape(rows[0])) if rows else (len(X),)
+    if shape is not None and len(shape) == 1:
+        cells: Any = X
+        if isinstance(next(iter(cells), None), str):
+            return f"X has one text a row, such as {next(iter(cells))[:40]!r}, and {TEXTS}"
+        return (
+            f"X has one dimension, {tuple(shape)}, and a table has two: rows and columns. Reshape your data: one "
+            "number a row is a column, X.reshape(-1, 1) of an array and X.to_frame() of a series; one row alone is [X]"
+        )
+    if shape is None or len(shape) == 2:
+        return None
+    return f"X has {len(shape)} dimensions, {tuple(shape)}, and a table has two: rows and columns. {SERIES}"
+
+
+TAKES_TABLES = (
+    "Tables with texts, dates or gaps are taken by Auto().fit(frame), by clusterkit.compare, search and profile, and "
+    "by the command line (clusterkit fit FILE); for other estimators clusterkit.tables.Preparation makes numbers of "
+    "them: Preparation().fit(frame).transform(frame)."
+)
+"""Advice for a table that is more than numbers."""
+
+SHOWN = 5
+"""Columns that a message names."""
+
+LONGEST_CELL = 40
+"""Letters of a cell that a message shows."""
+
+TESTS = {"NaN": np.isnan, "infinite values": np.isinf}
+"""Values that no method takes, each with its test; scikit-learn's own checks look for these words."""
+
+
+def plain_frame(X: object) -> object:
+    """A data frame as scikit-learn takes it; one with dates, times or durations, with equal names or none is refused.
+
+    So are tables that are no frames. Everything else is as it was.
+    """
+    if hasattr(X, "tocsr"):  # one kind of sparse matrix is a mapping
+        return X
+    if isinstance(X, Mapping | HoldsFrame):
+        raise InvalidData(f"X is a {type(X).__name__}, no array and no data frame. {TAKES_TABLES}")
+    if not is_frame(X):
+        return X
+    import narwhals.stable.v1 as nw
+
+    frame, shared = opened(X)
+    wrapped: Any = frame
+    schema: Mapping[str, Any] = wrapped.schema
+    if not schema:
+        raise InvalidData("X is a data frame without a column")
+    check_distinct(schema, shared, list(schema), "X")
+    dates = [name for name, dtype in schema.items() if dtype.is_temporal()]
+    if dates:
+        raise InvalidData(
+            f"{_holding([repr(name) for name in dates])} dates, times or durations, and the method takes numbers only. "
+            f"{TAKES_TABLES}"
+        )
+    wide = [name for name, dtype in schema.items() if dtype in (nw.Int128, nw.UInt128)]
+    if wide:
+        return cast("object", wrapped.with_columns(nw.col(*wide).cast(nw.Float64)).to_native())
+    if wrapped.implementation.is_pandas():
+        pandas: Any = X
+        sparse = {name: dtype for name, dtype in pandas.dtypes.items() if hasattr(dtype, "fill_value")}
+        if sparse and (len(sparse) < len(schema) or any(dtype.fill_value != 0 for dtype in sparse.values())):
+            X = pandas.astype({name: dtype.subtype for name, dtype in sparse.items()})  # scikit-learn warns or fails
+    titles = list(getattr(X, "columns", ()))
+    kinds = {isinstance(title, str) for title in titles}
+    return renamed(X, [str(title) for title in titles]) if len(kinds) > 1 else X
+
+
+def why_no_numbers(X: object) -> str | None:
+    """Why samples are no table of finite numbers, with the columns that hold other things; None if not known.
+
+    Examples
+    --------
+    >>> why_no_numbers(np.array([[1.0, np.nan]]))[:34]
+    'X has NaN in 1 of 1 row, in column'
+    """
+    if why := why_no_table(X):
+        return why
+    try:
+        if hasattr(X, "tocsr"):
+            return _of_entries(cast("Any", X).tocoo())
+        columns = _named(X)
+    except Exception:  # where X is so odd that it has no columns, the error of scikit-learn says so
+        return None
+    imaginary = [column.name for column in columns if column.kind == "complex"]
+    if imaginary:
+        return f"Complex data not supported: {_holding(imaginary)} {COMPLEX}"
+    texts = [(column.name, row) for column in columns if (row := _first_text(column)) is not None]
+    if texts:
+        name, row = texts[0]
+        cell = str(next(column for column in columns if column.name == name).values[row])[:LONGEST_CELL]
+        return (
+            f"{_holding([title for title, _ in texts])} other things than numbers (row {row + 1} has {cell!r}), and "
+            f"the method takes numbers only. {TAKES_TABLES}"
+        )
+    for what, test in TESTS.items():
+        odd = {column.name: test(np.array(column.values, dtype=np.float64)) for column in columns}
+        counts = {title: int(cells.sum()) for title, cells in odd.items() if cells.any()}
+        if counts:
+            cells = np.logical_or.reduce([odd[title] for title in counts])
+            return _gaps(what, counts, int(cells.sum()), len(cells))
+    return None
+
+
+def _of_entries(X: Any) -> str | None:
+    """Sentence about complex, infinite or missing entries of a sparse matrix; None if there are none."""
+    if X.dtype.kind == "c":
+        return f"X has {COMPLEX}"
+    for what, test in TESTS.items():
+        odd = test(X.data)
+        if odd.any():
+            columns, counts = np.unique(X.col[odd], return_counts=True)
+            by_title = {str(j + 1): int(count) for j, count in zip(columns, counts, strict=True)}
+            return _gaps(what, by_title, len(np.unique(X.row[odd])), X.shape[0])
+    return None
+
+
+def _named(X: object) -> Sequence[Column]:
+    """The columns of a data frame, named as in messages, or of rows, numbered from 1."""
+    if is_frame(X):
+        return [attrs.evolve(column, name=repr(column.name)) for column in columns_of(X)]
+    rows: AnyArray = np.asarray(X) if hasattr(X, "dtype") else np.array(X, dtype=object)
+    if rows.ndim != 2:
+        return []
+    columns = columns_of({str(j + 1): values for j, values in enumerate(rows.T)})
+    # of objects in an array only one thing is known: they are no numbers, which scikit-learn says by a TypeError
+    return [] if any(column.kind == "other" for column in columns) else columns
+
+
+def _first_text(column: Column) -> int | None:
+    """The first row that is no number; None if all are."""
+    if column.kind not in ("text", "date", "other"):
+        return None
+    for row, cell in enumerate(column.values):
+        if cell is None or (isinstance(cell, np.datetime64) and np.isnat(cell)):
+            continue
+        try:
+            float(cell)
+        except (TypeError, ValueError):
+            return row
+    return None
+
+
+def _holding(titles: Sequence[str]) -> str:
+    """Beginning of a sentence about the content of columns."""
+    shown = first_names(titles, SHOWN)
+    return f"column {shown} of X holds" if len(titles) == 1 else f"{len(titles)} columns of X ({shown}) hold"
+
+
+def _gaps(what: str, counts: Mapping[str, int], rows: int, n: int) -> str:
+    """The message about cells that no method takes, from their number by column and the number of their rows."""
+    listed = first_names([f"{title} ({number:,})" for title, number in counts.items()], SHOWN)
+    subject = "column" if len(counts) == 1 else f"{len(counts)} columns:"
+    return (
+        f"X has {what} in {rows:,} of {counted(n, 'row')}, in {subject} {listed}. Leave out these rows or columns, or "
+        f"fill the gaps. {TAKES_TABLES}"
+    )
