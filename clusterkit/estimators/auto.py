@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
@@ -20,21 +20,12 @@ from clusterkit.contracts.driver import FitResult
 from clusterkit.contracts.links import LinksLike
 from clusterkit.contracts.registry import registry
 from clusterkit.contracts.seeds import Seeds
-from clusterkit.drivers.auto import CONFIRMS, WIDE, AutoDriver, LabelsByVotes, are_directions, restated_in_words
+from clusterkit.drivers.auto import WIDE, AutoDriver, LabelsByVotes, are_directions
 from clusterkit.drivers.auto_fits import Known, pool_of
 from clusterkit.drivers.compose import checked_number, is_open, limits_of, map_of, recipes_of_matrices
 from clusterkit.errors import ClusterkitWarning, InvalidData, InvalidParameter, counted
 from clusterkit.estimators import same_place
-from clusterkit.estimators.auto_tables import (
-    MOST_ROWS,
-    SAMPLE,
-    Court,
-    TableAnswer,
-    is_judged,
-    is_judged_array,
-    rand_index,
-    restated_column,
-)
+from clusterkit.estimators.auto_tables import MOST_ROWS, SAMPLE, AutoRows, TableAnswer
 from clusterkit.estimators.base import NestedParams, level_of_caller
 from clusterkit.estimators.build import recipe
 from clusterkit.estimators.driven import Driven
@@ -250,12 +241,11 @@ n_features_in_
             return self
         fitted = prepared_for(self, X, self._preparation_of(X)) if is_table(X) else None
         rows = checked(self, X, None, reset=True) if fitted is None else fitted.transform(X, quiet=True)
-        k = None if is_open(self.n_clusters) else checked_number(self.n_clusters)
-        known = Known.of(len(rows), k, sample_weight, links, seeds, index_of(X))
+        known = Known.of(len(rows), self._driver().n_clusters, sample_weight, links, seeds, index_of(X))
         if fitted is not None:
             attach(self, self._fit_table(X, fitted, rows, known))
             return self
-        self._fit_rows(rows, known=known)
+        self._fit_rows(AutoRows(rows, self._attributes(), known=known))
         if self.metric == "euclidean":  # other metrics compare whole rows
             warn_of_units(self, rows, None, SCALE_OR_FRAME)
         return self
@@ -274,7 +264,7 @@ n_features_in_
             placed.samples.column_extremes()
             self._fit_sample(placed.samples.rows, engine)
         else:
-            self._fit_rows(placed.in_memory())
+            self._fit_rows(AutoRows(placed.in_memory(), self._attributes()))
         placed.place(self)
 
     def _fit_table(
@@ -285,34 +275,31 @@ n_features_in_
         Where seeds or weights are known, an answer breaks a link, or whole rows are compared by another metric,
         candidates are those of the features.
         """
-        cells = None
-        if self._judges(rows, fitted, known):
-            cells = attrs.evolve(fitted, coded=True).transform(table, quiet=True)
-        return self._fit_rows(rows, fitted, cells, known) or fitted
+        data = AutoRows(rows, (), fitted, known=known)
+        if self._judges(data):
+            data = attrs.evolve(data, cells=attrs.evolve(fitted, coded=True).transform(table, quiet=True))
+        return self._fit_rows(data) or fitted
 
-    def _judges(self, rows: Array, fitted: FittedPreparation | None, known: Known | None) -> bool:
+    def _attributes(self) -> Sequence[str]:
+        """The names of the attributes, () for those without."""
+        return [str(name) for name in getattr(self, "feature_names_in_", ())]
+
+    def _judges(self, data: AutoRows) -> bool:
         """Whether a mixture stands beside the pool: columns are judged, and the user chose no pool."""
         if self.pool is not None or self.metric != "euclidean":
             return False
-        if known is not None and (not known.links_alone or len(rows) > self.max_rows):
+        if data.known is not None and (not data.known.links_alone or len(data.rows) > self.max_rows):
             return False
-        return is_judged_array(rows) if fitted is None else is_judged(fitted, len(rows))
+        return data.are_judged
 
-    def _fit_rows(
-        self,
-        rows: Array,
-        fitted: FittedPreparation | None = None,
-        cells: Array | None = None,
-        known: Known | None = None,
-    ) -> FittedPreparation | None:
-        """Cluster rows in memory, of a table its features with its numbers and codes; returns its preparation."""
-        if known is None and len(rows) > max(MOST_ROWS, self.max_rows) and self._judges(rows, fitted, None):
+    def _fit_rows(self, data: AutoRows) -> FittedPreparation | None:
+        """Cluster rows in memory; returns the preparation of new rows."""
+        rows, cells = data.rows, data.cells
+        if data.known is None and len(rows) > max(MOST_ROWS, self.max_rows) and self._judges(data):
             beside = rows if cells is None else np.hstack([rows, cells])
-            return self._fit_sample(SlicedRows(beside), LocalEngine(), fitted)
-        answer = self._answer(rows, fitted, cells, known)
-        self._warn_of_points(rows, answer)
-        self._set(answer.driven, rows)
-        return self._named(fitted, answer)
+            return self._fit_sample(SlicedRows(beside), LocalEngine(), data.fitted)
+        answer = self._answer(data)
+        return self._set(answer.driven.fit, answer, data.fitted)
 
     def _fit_sample(
         self, rows: Rows, engine: Engine, fitted: FittedPreparation | None = None
@@ -329,10 +316,9 @@ n_features_in_
         width = rows.d if fitted is None else len(fitted.features)
         features = np.ascontiguousarray(part[:, :width])
         with ignoring(LabelsByVotes) if len(part) < rows.n else nullcontext():
-            answer = self._answer(features, fitted, np.ascontiguousarray(part[:, width:]))
-        self._warn_of_points(features, answer)
+            cells = np.ascontiguousarray(part[:, width:])
+            answer = self._answer(AutoRows(features, self._attributes(), fitted, cells))
         fit, of_codes = answer.driven.fit, answer.preparation is not None and answer.preparation.coded
-        fit = attrs.evolve(fit, missing_clusters=self._missing_clusters(fit, features))
         if len(part) == rows.n:
             fit = attrs.evolve(fit, labels=engine.placed(fit.labels, rows))
         else:
@@ -350,78 +336,64 @@ n_features_in_
                 ClusterkitWarning,
                 stacklevel=4,
             )
-        self._set_fitted(fit, None)
-        self._set_report(answer.driven.report)
-        return self._named(fitted, answer)
+        return self._set(fit, answer, fitted)
 
-    def _warn_of_points(self, rows: Array, answer: TableAnswer) -> None:
-        """Say that clusters hold several sets of equal rows, where there is little else than such sets."""
-        points, k = n_distinct(rows, MOST_POINTS + 1), int(answer.driven.fit.labels.max()) + 1
-        if self._driver().n_clusters is None and k < points <= min(MOST_POINTS, len(rows) // REPEATED):
-            warnings.warn(
-                f"only {points} of the {len(rows)} rows are distinct, and they are in {counted(k, 'cluster')}. Where "
-                f"each is a cluster, take n_clusters={points}",
-                ClusterkitWarning,
-                stacklevel=level_of_caller(),
-            )
-
-    def _named(self, fitted: FittedPreparation | None, answer: TableAnswer) -> FittedPreparation | None:
-        """The preparation of new rows, with the names of its columns set; None for an array."""
-        if fitted is not None:
-            self.n_features_in_ = len(fitted.columns)
-            self.feature_names_in_ = np.array(fitted.columns, dtype=object)
-            self._takes_sparse_rows = False
-        return answer.preparation or fitted
-
-    def _answer(
-        self,
-        rows: Array,
-        fitted: FittedPreparation | None = None,
-        cells: Array | None = None,
-        known: Known | None = None,
-    ) -> TableAnswer:
+    def _answer(self, data: AutoRows) -> TableAnswer:
         """The answer of the pool and a mixture of the columns, or of the pool alone, to all rows that are given."""
-        driver, seeds = self._driver(), Seeds.of(self.random_state)
+        driver, seeds, rows, known = self._driver(), Seeds.of(self.random_state), data.rows, data.known
         with same_place.surroundings(self.verbose):
-            court = self._court(driver, rows, fitted, cells, seeds) if self._judges(rows, fitted, known) else None
+            stages = stages_of_tables(recipe("mixture", n_clusters=self.n_clusters)) if self._judges(data) else None
+            # none where a plugin took the name of the recipe
+            court = None if stages is None else data.court(driver, stages, seeds)
             judged = None if court is None else court.answer()
             keeps = judged is None or known is None or not known.broken(judged.driven.fit.labels)
             if court is not None and judged is not None and keeps:
                 others = partial(court.of_others, judged.driven)
-                driven = _beside_columns(judged.driven, rows, court.columns, others, court.levels)
-                return attrs.evolve(judged, driven=driven)
+                driven = data.beside_columns(judged.driven, others, court.levels)
+                return self._checked(attrs.evolve(judged, driven=driven), rows)
             span = self._span(rows)
             fitted_to = rows if span is None else span(rows)
             if known is None:
                 answer = driver.run([], fitted_to, seeds)
             else:
-                if not keeps or (not known.links_alone and self._judges(rows, fitted, None)):
+                if not keeps or (not known.links_alone and self._judges(attrs.evolve(data, known=None))):
                     warnings.warn(POOL_ALONE, ClusterkitWarning, stacklevel=level_of_caller())
                 answer = driver.choose(pool_of(driver.pool), driver.n_clusters, fitted_to, seeds, known=known)
             if span is None and known is None:
-                columns = _columns(self, rows, fitted)
 
                 def of_others(name: str) -> DriverResult:
-                    return driver.run([], np.delete(rows, columns[name], axis=1), seeds.child("without a column"))
+                    others = np.delete(rows, data.columns[name], axis=1)
+                    return driver.run([], others, seeds.child("without a column"))
 
-                answer = _beside_columns(answer, rows, columns, of_others)
+                answer = data.beside_columns(answer, of_others)
             elif span is not None:
                 fit = of_rows(answer.fit, span)
                 auto = {**fit.resolved.get("auto", {}), "coordinates": span.width}
                 answer = attrs.evolve(answer, fit=attrs.evolve(fit, resolved={**fit.resolved, "auto": auto}))
-        return TableAnswer(answer, None)
+        return self._checked(TableAnswer(answer, None), rows)
 
-    def _court(
-        self, driver: AutoDriver, rows: Array, fitted: FittedPreparation | None, cells: Array | None, seeds: Seeds
-    ) -> Court | None:
-        """The pool and a mixture of the columns; None where a plugin took the name of its recipe."""
-        stages = stages_of_tables(recipe("mixture", n_clusters=self.n_clusters))
-        columns = _columns(self, rows, fitted)
-        if stages is None:
-            return None
-        if fitted is not None and cells is not None:
-            return Court.of_table(driver, fitted, rows, cells, columns, stages, seeds)
-        return Court.of_array(driver, rows, columns, stages, seeds) if len(columns) == rows.shape[1] else None
+    def _checked(self, answer: TableAnswer, rows: Array) -> TableAnswer:
+        """The answer with the sentence about clusters without rows where a number was given.
+
+        Where the number is open none is missing, and a warning says where clusters hold several sets of equal rows, and
+        there is little else than such sets.
+        """
+        fit, k, missing = answer.driven.fit, self._driver().n_clusters, None
+        if k is not None:
+            missing = fit.missing_clusters or missing_clusters(
+                n_with_samples(fit.labels), k, len(rows), partial(n_distinct, rows, k)
+            )
+        else:
+            points, k = n_distinct(rows, MOST_POINTS + 1), int(fit.labels.max()) + 1
+            if k < points <= min(MOST_POINTS, len(rows) // REPEATED):
+                warnings.warn(
+                    f"only {points} of the {len(rows)} rows are distinct, and they are in {counted(k, 'cluster')}. "
+                    f"Where each is a cluster, take n_clusters={points}",
+                    ClusterkitWarning,
+                    stacklevel=level_of_caller(),
+                )
+        driven = attrs.evolve(answer.driven, fit=attrs.evolve(fit, missing_clusters=missing))
+        return attrs.evolve(answer, driven=driven)
 
     def _span(self, rows: Array) -> Transform | None:
         """What rows go through before they are compared: the map of the metric, and fewer coordinates of many."""
@@ -441,10 +413,15 @@ n_features_in_
             steps = (*steps, span, UnitRows(None, span.width)) if directed else (*steps, span)
         return Transform(steps, rows.dtype) if steps else None
 
-    def _set(self, answer: DriverResult, rows: Array) -> None:
-        fit = attrs.evolve(answer.fit, missing_clusters=self._missing_clusters(answer.fit, rows))
+    def _set(self, fit: FitResult, answer: TableAnswer, fitted: FittedPreparation | None) -> FittedPreparation | None:
+        """Set the fitted attributes; returns the preparation of new rows, None for an array."""
         self._set_fitted(fit, None)
-        self._set_report(answer.report)
+        self._set_report(answer.driven.report)
+        if fitted is not None:
+            self.n_features_in_ = len(fitted.columns)
+            self.feature_names_in_ = np.array(fitted.columns, dtype=object)
+            self._takes_sparse_rows = False
+        return answer.preparation or fitted
 
     def _with_recipe(self, page: str) -> str:
         """The diagram of scikit-learn, of a fit folded below the answer."""
@@ -491,14 +468,6 @@ n_features_in_
             default = attrs.evolve(default, keep=names)  # degrees as they are, of which nothing is doubted
         return self.preparation or default
 
-    def _missing_clusters(self, fit: FitResult, rows: Array) -> str | None:
-        """The sentence about clusters without rows; None where the number is open, for then none is missing."""
-        if is_open(self.n_clusters) or (k := checked_number(self.n_clusters)) is None:
-            return None
-        return fit.missing_clusters or missing_clusters(
-            n_with_samples(fit.labels), k, len(rows), partial(n_distinct, rows, k)
-        )
-
     def _driver_params(self) -> dict[str, Any]:
         return {}  # the estimator has them as its own parameters
 
@@ -511,49 +480,3 @@ n_features_in_
         if pool == ():
             raise InvalidParameter("pool has no recipe to choose among; name some, or leave it out for the usual ones")
         return AutoDriver(k, pool, self.max_rows, self.max_work, between)
-
-
-def _columns(model: Auto, rows: Array, fitted: FittedPreparation | None) -> Mapping[str, slice]:
-    """The places of the features of each column of a table, or of each attribute of an array, by its name."""
-    if fitted is None:
-        names = getattr(model, "feature_names_in_", [f"column {j + 1}" for j in range(rows.shape[1])])
-        return {str(name): slice(j, j + 1) for j, name in enumerate(names)}
-    ends = np.cumsum([len(plan.features) for plan in fitted.plans if plan.used]).tolist()
-    return {name: slice(begin, end) for name, begin, end in zip(fitted.used, [0, *ends], ends, strict=False)}
-
-
-def _beside_columns(
-    answer: DriverResult, rows: Array, columns: Mapping[str, slice], of_others: Callable[[str], DriverResult],
-    levels: Mapping[str, Array] | None = None,
-) -> DriverResult:  # fmt: skip
-    """The answer; where it restates one column, with a second answer of the other columns beside it.
-
-    A clustering that is the values of one column tells what the column tells already. The other columns confirm it
-    where they lead to the same clusters without that column; else half of the confidence is left.
-    """
-    labels = np.asarray(answer.fit.labels)
-    at_points = "points" in answer.fit.resolved.get(
-        "auto", {}
-    )  # then every column has few values, and the report says so
-    restated = None if at_points or answer.fit.interrupted else restated_column(labels, rows, columns, levels)
-    if restated is None:
-        return answer
-    name, agreement = restated
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ClusterkitWarning)
-        other = of_others(name)
-    same = rand_index(labels, other.fit.labels)
-    facts: dict[str, object] = {
-        "column": name,
-        "agreement": round(agreement, 3),
-        "n_clusters_without": int(np.max(other.fit.labels)) + 1,
-        "similarity_without": round(same, 3),
-        "confidence_without": round(cast("float", other.report["confidence"]), 3),
-    }
-    confidence = cast("float", answer.report["confidence"])
-    if same < CONFIRMS:
-        confidence *= 0.5
-        warnings.warn(restated_in_words(facts), ClusterkitWarning, stacklevel=3)
-    auto = {**answer.fit.resolved["auto"], "restates": facts, "confidence": round(confidence, 3)}
-    fit = attrs.evolve(answer.fit, resolved={**answer.fit.resolved, "auto": auto})
-    return attrs.evolve(answer, fit=fit, report={**answer.report, "confidence": confidence})

@@ -26,9 +26,9 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import Self, cast, final
+from typing import cast, final
 
 import attrs
 import numpy as np
@@ -43,7 +43,8 @@ from clusterkit.contracts.seeds import Seeds
 from clusterkit.criteria.confidence import AGREES, column_agreement, rand_matrix, subsample_stability, subsamples
 from clusterkit.criteria.one_cluster import MOST_OF_ONE, indicated_levels
 from clusterkit.criteria.rules import SAME_STRUCTURE
-from clusterkit.drivers.auto import AutoDriver, is_nested
+from clusterkit.drivers.auto import CONFIRMS, AutoDriver, is_nested, restated_in_words
+from clusterkit.drivers.auto_fits import Known
 from clusterkit.drivers.single import SingleDriver
 from clusterkit.errors import ClusterkitWarning, NeedsMemory, counted
 from clusterkit.estimators.samples import of_rows
@@ -177,14 +178,6 @@ class Numbered:
         ]
 
 
-def is_judged_array(rows: object) -> bool:
-    """Whether the attributes of an array are judged: four to 300, and more rows than attributes."""
-    if not isinstance(rows, np.ndarray):
-        return False
-    n, d = rows.shape
-    return n >= FEWEST_ROWS and FEWEST_COLUMNS <= d <= MOST_COLUMNS and d < n
-
-
 def is_judged(fitted: FittedPreparation, n: int) -> bool:
     """Whether the columns of a table are judged: a category, a flag or a gap, or four numbers; at most 300 columns."""
     plans = [plan for plan in fitted.plans if plan.used]
@@ -192,6 +185,99 @@ def is_judged(fitted: FittedPreparation, n: int) -> bool:
         return False
     mixed = any(isinstance(plan, CategoryColumn) or getattr(plan, "gaps", 0) for plan in plans)
     return mixed or len(plans) >= FEWEST_COLUMNS
+
+
+@final
+@attrs.frozen(eq=False)
+class AutoRows:
+    """Rows in memory for `Auto`, with what is known about them.
+
+    Parameters
+    ----------
+    rows : ndarray of shape (n, features)
+        Of a table its features.
+    names : sequence of str
+        Names of the attributes of an array; () for those without.
+    fitted : FittedPreparation or None
+        The one that made `rows`; None for an array.
+    cells : ndarray or None
+        The columns of a table as numbers and codes.
+    known : Known or None
+    """
+
+    rows: Array
+    names: Sequence[str]
+    fitted: FittedPreparation | None = None
+    cells: Array | None = None
+    known: Known | None = None
+
+    @cached_property
+    def columns(self) -> Mapping[str, slice]:
+        """The places of the features of each column of a table, or of each attribute of an array, by its name."""
+        if self.fitted is None:
+            names = self.names or [f"column {j + 1}" for j in range(self.rows.shape[1])]
+            return {name: slice(j, j + 1) for j, name in enumerate(names)}
+        ends = np.cumsum([len(plan.features) for plan in self.fitted.plans if plan.used]).tolist()
+        return {name: slice(begin, end) for name, begin, end in zip(self.fitted.used, [0, *ends], ends, strict=False)}
+
+    @property
+    def are_judged(self) -> bool:
+        """Whether the columns are judged; the attributes of an array are if they are 4 to 300, and fewer than rows."""
+        if self.fitted is not None:
+            return is_judged(self.fitted, len(self.rows))
+        n, d = self.rows.shape
+        judged = n >= FEWEST_ROWS and FEWEST_COLUMNS <= d <= MOST_COLUMNS and d < n
+        return judged and isinstance(self.rows, np.ndarray) and len(self.columns) == d
+
+    def court(self, driver: AutoDriver, stages: Composition, seeds: Seeds) -> Court:
+        """The pool and a mixture of the columns."""
+        if driver.between is not None:
+            least, most = driver.between
+            limits = {"least_clusters": least, "most_clusters": max(least, min(most, least + MOST_NUMBERS))}
+            stages = attrs.evolve(stages, solver=stages.solver.with_parameters(**limits))
+        if self.fitted is None or self.cells is None:
+            kinds = dict.fromkeys(self.columns, "auto")
+            return Court(driver, self.rows, self.columns, self.rows, kinds, frozenset(), None, stages, seeds)
+        coded = attrs.evolve(self.fitted, coded=True)
+        kinds = dict(zip(coded.names_of_codes, coded.kinds_of_codes, strict=True))
+        categories = frozenset(plan.name for plan in coded.plans if isinstance(plan, CategoryColumn))
+        return Court(driver, self.rows, self.columns, self.cells, kinds, categories, coded, stages, seeds)
+
+    def beside_columns(
+        self, answer: DriverResult, of_others: Callable[[str], DriverResult],
+        levels: Mapping[str, Array] | None = None,
+    ) -> DriverResult:  # fmt: skip
+        """The answer; where it restates one column, with a second answer of the other columns beside it.
+
+        A clustering that is the values of one column tells what the column tells already. The other columns confirm it
+        where they lead to the same clusters without that column; else half of the confidence is left.
+        """
+        labels = np.asarray(answer.fit.labels)
+        # at points every column has few values, and the report says so
+        if "points" in answer.fit.resolved.get("auto", {}) or answer.fit.interrupted:
+            return answer
+        restated = restated_column(labels, self.rows, self.columns, levels)
+        if restated is None:
+            return answer
+        name, agreement = restated
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ClusterkitWarning)
+            other = of_others(name)
+        same = rand_index(labels, other.fit.labels)
+        facts: dict[str, object] = {
+            "column": name,
+            "agreement": round(agreement, 3),
+            "n_clusters_without": int(np.max(other.fit.labels)) + 1,
+            "similarity_without": round(same, 3),
+            "confidence_without": round(cast("float", other.report["confidence"]), 3),
+        }
+        confidence = cast("float", answer.report["confidence"])
+        if same < CONFIRMS:
+            confidence *= 0.5
+            warnings.warn(restated_in_words(facts), ClusterkitWarning, stacklevel=3)
+        auto = {**answer.fit.resolved["auto"], "restates": facts, "confidence": round(confidence, 3)}
+        fit = attrs.evolve(answer.fit, resolved={**answer.fit.resolved, "auto": auto})
+        return attrs.evolve(answer, fit=fit, report={**answer.report, "confidence": confidence})
 
 
 @final
@@ -230,25 +316,6 @@ class Court:
     seeds: Seeds
     # the search for its own number, after the first call of `mixture`
     _bound: dict[str, BoundComposition] = attrs.field(factory=dict, repr=False, init=False)
-
-    @classmethod
-    def of_table(
-        cls, driver: AutoDriver, fitted: FittedPreparation, rows: Array, cells: Array, columns: Mapping[str, slice],
-        stages: Composition, seeds: Seeds,
-    ) -> Self:  # fmt: skip
-        """The court of a table of which a preparation made features, `rows`, and numbers and codes, `cells`."""
-        coded = attrs.evolve(fitted, coded=True)
-        kinds = dict(zip(coded.names_of_codes, coded.kinds_of_codes, strict=True))
-        categories = frozenset(plan.name for plan in fitted.plans if isinstance(plan, CategoryColumn))
-        return cls(driver, rows, columns, cells, kinds, categories, coded, _within(stages, driver), seeds)
-
-    @classmethod
-    def of_array(
-        cls, driver: AutoDriver, rows: Array, columns: Mapping[str, slice], stages: Composition, seeds: Seeds
-    ) -> Self:
-        """The court of an array, whose attributes are the columns."""
-        kinds = dict.fromkeys(columns, "auto")
-        return cls(driver, rows, columns, rows, kinds, frozenset(), None, _within(stages, driver), seeds)
 
     def without(self, name: str) -> Court:
         """The same table without a column."""
@@ -591,15 +658,6 @@ def attainable(fit: FitResult) -> float:
     if fit.memberships is None:
         return 1.0
     return apart(np.asarray(fit.memberships))
-
-
-def _within(stages: Composition, driver: AutoDriver) -> Composition:
-    """The mixture with the limits of the number of clusters."""
-    if driver.between is None:
-        return stages
-    least, most = driver.between
-    limits = {"least_clusters": least, "most_clusters": max(least, min(most, least + MOST_NUMBERS))}
-    return attrs.evolve(stages, solver=stages.solver.with_parameters(**limits))
 
 
 MOST_VALUES, LEAST_ROWS = 200, 10

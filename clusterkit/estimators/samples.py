@@ -223,7 +223,7 @@ def checked(
     takes_sparse = featuremap is not None and featuremap.sparse and not dense_only
     # scikit-learn checks the stored values; the order of the indices in a row does not matter
     accept = "csr"
-    shape = cast("Any", X).shape if issparse(X) else ()
+    shape: tuple[int, ...] = cast("Any", X).shape if issparse(X) else ()
     if not takes_sparse and len(shape) == 2 and 8 * shape[0] * shape[1] > min(MOST_BYTES, memory.cap()):
         subject = "the samples" if featuremap is None else f"featuremap '{featuremap.name}'"
         raise InvalidData(

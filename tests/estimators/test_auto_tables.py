@@ -388,9 +388,9 @@ def few_are_many(monkeypatch):
 def test_all_rows_have_labels_by_what_was_fitted_to_a_sample(few_are_many, monkeypatch):
     seen = []
 
-    def quick(self, rows, *of_table):
-        seen.append(rows)
-        fit = run_fit(recipe("kmeans", n_clusters=3).composition(), rows, Seeds.of(0))
+    def quick(self, data):
+        seen.append(data.rows)
+        fit = run_fit(recipe("kmeans", n_clusters=3).composition(), data.rows, Seeds.of(0))
         fit = attrs.evolve(fit, resolved={"auto": {}})
         return auto_tables.TableAnswer(DriverResult(fit, {"candidates": []}), None)
 
