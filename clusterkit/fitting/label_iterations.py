@@ -333,10 +333,23 @@ class LabelIterations(Iterations[BalancedLabeling]):
         if iterations is None:
             return Leap(start.state, [])
 
-        def report(iterations: int, objective: float) -> None:
-            notify(Report(self.name, before + iterations, self.max_iter, objective, 1))
-
-        labels, history, interrupted, end = _take_leaps(iterations, coded.labels[0], most, report)
+        labels, history, interrupted = coded.labels[0], list[float](), False
+        end: str | float | None = None
+        try:
+            while most > 0:
+                # ask for one iteration more than is taken: only the generator knows whether the next would be the last
+                try:
+                    objective, following = next(iterations)
+                except StopIteration as stopped:
+                    end = stopped.value
+                    break
+                if len(history) == most:
+                    break
+                labels = following
+                history.append(objective)
+                notify(Report(self.name, before + len(history), self.max_iter, objective, 1))
+        except KeyboardInterrupt:
+            interrupted, end = True, None
         if history:
             self._outcome = None
         settled, final = (end, None) if isinstance(end, str) else (None, end)
@@ -350,45 +363,6 @@ class LabelIterations(Iterations[BalancedLabeling]):
 
     def _coded(self, labels: Labels) -> Coded:
         return self.codec.encode(labels, self.task.k, self.task.sample_weight)
-
-
-def _take_leaps(
-    iterations: Generator[tuple[float, Labels], None, str | float | None],
-    labels: Labels,
-    most: int,
-    report: Callable[[int, float], None],
-) -> tuple[Labels, list[float], bool, str | float | None]:
-    """Make up to `most` iterations of a solver without tables of scores, from labels (n,).
-
-    Returns
-    -------
-    labels : ndarray of shape (n,)
-    history : list of float
-        Objective of the labels before each iteration.
-    interrupted : bool
-        Whether Ctrl-C came; the labels reached by then are returned.
-    settled : str, float or None
-        Why the next iteration, made in full, is the last one; the objective of the labels if it changes none of them;
-        None if it need not be the last.
-    """
-    history: list[float] = []
-    settled: str | float | None = None
-    try:
-        while most > 0:
-            # ask for one iteration more than is taken: only the generator knows whether the next one would be the last
-            try:
-                objective, following = next(iterations)
-            except StopIteration as end:
-                settled = end.value
-                break
-            if len(history) == most:
-                break
-            labels = following
-            history.append(objective)
-            report(len(history), objective)
-    except KeyboardInterrupt:
-        return labels, history, True, None
-    return labels, history, False, settled
 
 
 def _one_pass(

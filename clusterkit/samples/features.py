@@ -65,12 +65,12 @@ class Space(ABC):
     before: tuple[RowMap, ...] = attrs.field(default=(), kw_only=True)
     resolved: Mapping[str, object] = attrs.field(factory=dict, kw_only=True)
 
-    @property
+    @cached_property
     def n(self) -> int:
         """Number of samples."""
         return len(self.points)
 
-    @property
+    @cached_property
     def dtype(self) -> np.dtype:
         """float32 or float64."""
         return self.points.dtype
@@ -237,7 +237,7 @@ class FeatureSpace(Space):
         scaling = scaling_of(self.mapping)
         return self.points if scaling is None else scaling(self.points)
 
-    @property
+    @cached_property
     def width(self) -> int:
         """Number of features, L."""
         return self.mapping.width

@@ -12,7 +12,7 @@ Updated sums accumulate rounding errors, so they are recomputed every `RENEWAL` 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Generator, Iterator
 from itertools import count
 from typing import Protocol, TypeAlias, final
 
@@ -314,32 +314,12 @@ class NearestByProducts:
 
     def __call__(self, centres: Array, shrinkage: Array, labels: Labels, new: Labels) -> tuple[float, float]:
         """Update labels and class sums, as `NearestSearch.__call__`."""
-        total, decrease = 0.0, 0.0
-        look = self._looking(centres, labels)
-        self.hamerly_bound -= shrinkage[labels]
-        doubtful = np.flatnonzero(self.hamerly_bound <= self.safe)
-        for index, (H, nearest, current, best) in each_block(look, self._batches(doubtful), self.n, self.width):
-            old = labels[index]
-            total -= float(current.sum(dtype=np.float64))
-            movers = np.flatnonzero(nearest != old)
-            if len(movers):
-                new[index[movers]] = nearest[movers]
-                decrease += float((best - current).sum(dtype=np.float64))
-                self.sums.move(H, movers, old[movers], nearest[movers])
-        return total, decrease
-
-    def _looking(
-        self, centres: Array, labels: Labels
-    ) -> Callable[[Indices, _Batch], tuple[Array, Labels, Array, Array]]:
-        """Function of the rows of a batch: these, their nearest centres, and the scores of their labels and of these.
-
-        Writes the bounds of the rows. Several threads call it.
-        """
         geometry = self.geometry
-        constants = geometry.constants(centres)
+        constants = geometry.about.constants(centres)
         many = self.n * centres.size >= LEAST_WORK  # else loading the compiled loop takes longer than it saves
 
         def look(index: Indices, batch: _Batch) -> tuple[Array, Labels, Array, Array]:
+            """The rows, their nearest centres, and the scores of their labels and of these; several threads call it."""
             H, block = batch
             products, old = H @ centres, labels[index]
             if many:
@@ -359,25 +339,33 @@ class NearestByProducts:
                 nearest[ties] = np.argmax(scores[index[ties] - inside.start], axis=1)
             return H, nearest, current, best
 
-        return look
-
-    def _batches(self, doubtful: Indices) -> Iterator[tuple[Indices, _Batch]]:
-        """Samples in doubt with their rows; with `as_in_blocks` also the block of the samples, with its rows."""
-        space = self.geometry.space
-        if not self.as_in_blocks:
-            for index, H in gathered(space, doubtful):
-                yield index, (H, None)
-            return
-        begin = 0
-        for rows, H in space.blocks():
-            end = begin + int(np.searchsorted(doubtful[begin:], rows.stop))
-            if begin < end:
-                index = doubtful[begin:end]
-                yield index, (H if len(index) == len(H) else H[index - rows.start], (rows, H))
-            begin = end
+        total, decrease = 0.0, 0.0
+        self.hamerly_bound -= shrinkage[labels]
+        doubtful = np.flatnonzero(self.hamerly_bound <= self.safe)
+        batches = (_in_blocks if self.as_in_blocks else gathered)(geometry.space, doubtful)
+        for index, (H, nearest, current, best) in each_block(look, batches, self.n, self.width):
+            old = labels[index]
+            total -= float(current.sum(dtype=np.float64))
+            movers = np.flatnonzero(nearest != old)
+            if len(movers):
+                new[index[movers]] = nearest[movers]
+                decrease += float((best - current).sum(dtype=np.float64))
+                self.sums.move(H, movers, old[movers], nearest[movers])
+        return total, decrease
 
 
-def gathered(space: FeatureSpace, index: Indices) -> Iterator[tuple[Indices, Array]]:
+def _in_blocks(space: FeatureSpace, doubtful: Indices) -> Iterator[tuple[Indices, _Batch]]:
+    """Samples in doubt with their rows, and the block that they are in with its rows."""
+    begin = 0
+    for rows, H in space.blocks():
+        end = begin + int(np.searchsorted(doubtful[begin:], rows.stop))
+        if begin < end:
+            index = doubtful[begin:end]
+            yield index, (H if len(index) == len(H) else H[index - rows.start], (rows, H))
+        begin = end
+
+
+def gathered(space: FeatureSpace, index: Indices) -> Iterator[tuple[Indices, _Batch]]:
     """Some rows of H with their indices, gathered from the blocks: the same batches whether H is stored or streamed."""
     if not len(index):
         return
@@ -389,9 +377,9 @@ def gathered(space: FeatureSpace, index: Indices) -> Iterator[tuple[Indices, Arr
         last = end + int(np.searchsorted(index[end:], rows.stop))
         if last - end == len(H):
             if begin < end:
-                yield index[begin:end], batch[: end - begin]
+                yield index[begin:end], (batch[: end - begin], None)
                 batch = np.empty_like(batch)  # others may be at work on the one before
-            yield index[end:last], H
+            yield index[end:last], (H, None)
             begin = end = last
         while end < last:
             stop = min(last, begin + len(batch))
@@ -399,13 +387,13 @@ def gathered(space: FeatureSpace, index: Indices) -> Iterator[tuple[Indices, Arr
             np.take(H, index[end:stop] - rows.start, axis=0, out=batch[end - begin : stop - begin], mode="clip")
             end = stop
             if end - begin == len(batch):
-                yield index[begin:end], batch
+                yield index[begin:end], (batch, None)
                 batch = np.empty_like(batch)
                 begin = end
         if end == len(index):
             break
     if begin < end:
-        yield index[begin:end], batch[: end - begin]
+        yield index[begin:end], (batch[: end - begin], None)
 
 
 def _nearest(rows: Array, labels: Labels, noise: Array) -> tuple[Labels, Array, Array, Array]:
@@ -457,44 +445,37 @@ def feature_iterations(geometry: FeatureMeans, targets: Coded, summing: Centroid
     as_in_blocks = exact is not None
     with limited_threads(0 if loops else THIN), thread_pool() as over:
         by_loops = NearestByLoops(geometry, sums, over, as_in_blocks) if loops else None
-        search = by_loops or NearestByProducts(geometry, sums, as_in_blocks)
-        return (yield from _iterations(search, sums, geometry, targets, summing.shift_tol))
-
-
-def _iterations(
-    search: NearestSearch, sums: ClassSumUpdates, geometry: FeatureMeans, targets: Coded, shift_tol: float
-) -> Iterations:
-    """The iterations of `feature_iterations`, with the given search and class sums."""
-    labels, k, last = targets.labels[0], targets.k, np.inf
-    centres: Array = np.empty(0)
-    steps = centres
-    following = 0.0
-    for iteration in count():
-        renewal = iteration % RENEWAL == 0
-        if renewal:
-            sums.renew(labels)
-            search.renew()
-        sizes = sums.sizes
-        if not sizes.all():
-            return False
-        before, centres = centres, geometry.centres(sums.total, sizes)
-        if iteration:
-            steps = np.sum(np.subtract(centres, before, dtype=np.float64) ** 2, axis=0)
-            if shift_tol > 0 and float(steps.sum()) <= shift_tol:
-                return True
-        shrinkage = np.zeros(k) if renewal else _shrinkage(np.sqrt(steps))
-        new = labels.copy()
-        total, decrease = search(centres, shrinkage, labels, new)
-        # else the decrease by the samples that changed their class, and by the centres that moved (Huygens' theorem)
-        objective = total if renewal else following - float(sizes @ steps)
-        if not decrease > 0.0:
-            return objective if np.array_equal(new, labels) else False
-        if not objective < last * (1.0 - SMALLEST_DECREASE):
-            return False
-        yield objective, new
-        labels, last, following = new, objective, objective - decrease
-        sums.settle()
-    return False  # (the count never ends)
+        search: NearestSearch = by_loops or NearestByProducts(geometry, sums, as_in_blocks)
+        labels, last = targets.labels[0], np.inf
+        centres: Array = np.empty(0)
+        steps = centres
+        following = 0.0
+        for iteration in count():
+            renewal = iteration % RENEWAL == 0
+            if renewal:
+                sums.renew(labels)
+                search.renew()
+            sizes = sums.sizes
+            if not sizes.all():
+                return False
+            before, centres = centres, geometry.about.centres(sums.total, sizes)
+            if iteration:
+                steps = np.sum(np.subtract(centres, before, dtype=np.float64) ** 2, axis=0)
+                if summing.shift_tol > 0 and float(steps.sum()) <= summing.shift_tol:
+                    return True
+            shrinkage = np.zeros(k) if renewal else _shrinkage(np.sqrt(steps))
+            new = labels.copy()
+            total, decrease = search(centres, shrinkage, labels, new)
+            # else the decrease by the samples that changed their class, and by the centres that moved (Huygens)
+            objective = total if renewal else following - float(sizes @ steps)
+            if not decrease > 0.0:
+                return objective if np.array_equal(new, labels) else False
+            if not objective < last * (1.0 - SMALLEST_DECREASE):
+                return False
+            yield objective, new
+            labels, last, following = new, objective, objective - decrease
+            sums.settle()
+        return False  # (the count never ends)
 
 
 def kernel_iterations(geometry: KernelMeans, targets: Coded) -> Iterations:
