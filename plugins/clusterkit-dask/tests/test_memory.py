@@ -57,13 +57,11 @@ class Partitions:
     ("rows", "count"),
     [(170, 30), *(pytest.param(*c, marks=pytest.mark.deep) for c in [(150, 60), (230, 40), (600, 15)])],
 )
-@pytest.mark.parametrize("name", ["cmeans", pytest.param("emmc-multi", marks=pytest.mark.deep)])
-def test_few_partitions_are_in_memory_at_a_time(name, rows, count, monkeypatch):
+def test_few_partitions_are_in_memory_at_a_time(rows, count, monkeypatch):
     monkeypatch.setattr(DaskRows, "_groups_of_a_unit", lambda self, n_groups: 1)
     partitions = Partitions(count * rows, rows)
-    settings = {"balancer": None, "featuremap__n_hidden": 20} if name == "emmc-multi" else {}
     with small_groups(150), dask.config.set({"scheduler": "threads", "num_workers": 1, "clusterkit.persist": False}):
-        recipe(name, n_clusters=3, random_state=0, max_iter=2, **settings).fit(partitions.array)
+        recipe("cmeans", n_clusters=3, random_state=0, max_iter=2).fit(partitions.array)
     assert partitions.alive == 0
     assert partitions.most <= 6, "neighbouring units are added one after the other"
 

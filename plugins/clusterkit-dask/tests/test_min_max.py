@@ -46,44 +46,29 @@ def same_model(one, other, X):
     assert np.array_equal(one.parts_, other.parts_)
 
 
-@pytest.mark.parametrize(
-    ("chunks", "dtype"),
-    [
-        ((37, 3), np.float32),
-        (((0, 1, 200, 0, 29), 3), np.float64),
-        *(pytest.param(chunks, np.float32, marks=pytest.mark.deep) for chunks in ((-1, 3), (100, 2))),
-    ],
-    ids=str,
-)
+@pytest.mark.parametrize(("chunks", "dtype"), [((37, 3), np.float32), (((0, 1, 200, 0, 29), 3), np.float64)], ids=str)
 def test_a_dask_array_gives_the_model_of_its_rows(dtype, chunks):
     X, y = problem(dtype)
     here, there = fitted(X, y), fitted(da.from_array(X, chunks=chunks), y)
     same_model(here, there, X)
 
 
-@pytest.mark.parametrize(
-    "partitioner", ["random", *(pytest.param(n, marks=pytest.mark.deep) for n in ("equal", "geoclust"))]
-)
-def test_any_partition(partitioner):
+def test_another_partition_and_classes_on_dask():
     X, y = problem()
     lazy = da.from_array(X, chunks=(37, 3))
-    same_model(fitted(X, y, partitioner), fitted(lazy, da.from_array(y, chunks=70), partitioner), X)
+    same_model(fitted(X, y, "random"), fitted(lazy, da.from_array(y, chunks=70), "random"), X)
 
 
-@pytest.mark.parametrize(
-    "method",
-    ["row_break", *(pytest.param(name, marks=pytest.mark.deep) for name in ("alpha_beta", "shared", "approximate"))],
-)
-def test_predictions_are_lazy_and_those_of_the_rows(method):
+def test_predictions_are_lazy_and_those_of_the_rows():
     X, y = problem()
-    model = fitted(da.from_array(X, chunks=(37, 3)), y, predict_method=method)
+    model = fitted(da.from_array(X, chunks=(37, 3)), y)
     new = X[::-1] + np.float32(0.5)
     names = model.predict(da.from_array(new, chunks=(60, 3)))
     assert isinstance(names, da.Array)
     assert names.chunks == ((60, 60, 60, 50),)
     assert names.dtype == y.dtype
     assert model.fit_report_["evaluated_modules"] is None
-    assert np.array_equal(names.compute(), fitted(X, y, predict_method=method).predict(new))
+    assert np.array_equal(names.compute(), fitted(X, y).predict(new))
     assert np.array_equal(names[70:90].compute(), model.predict(new)[70:90])
     assert np.array_equal(pickle.loads(pickle.dumps(model)).predict(SlicedRows(new)), names.compute())
     assert model.score(da.from_array(X, chunks=(60, 3)), y) == model.score(X, y)
