@@ -161,7 +161,7 @@ def watched(tmp_path, action):
 
 
 @pytest.mark.parametrize("chunks", [170, *(pytest.param(n, marks=pytest.mark.deep) for n in (300, -1))])
-@pytest.mark.parametrize("fit", [k_means, emmc])
+@pytest.mark.parametrize("fit", [pytest.param(k_means, marks=pytest.mark.deep), emmc])
 def test_two_processes_give_the_bits_of_this_one(client, fit, chunks):
     X = blobs()
     here = fit(clusterkit.open(X))
