@@ -237,12 +237,12 @@ def test_costs_on_a_device_have_the_labels_of_the_host_ties_and_all(k, levels, f
 
 
 def test_many_rows_need_their_border_only():
-    rng, n, k = np.random.default_rng(1), 20_000, 4
+    rng, n, k = np.random.default_rng(1), 6_000, 4
     costs = rng.standard_normal((n, k)) + np.array([0.0, 1.0, 1.0, 2.0])
     assignment = balanced_by(Transport(), CostTable(costs), Task(n, k))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(transport, "GATHERED", 20_000)
-        patch.setattr(transport, "SAMPLED", 8_000)
+        patch.setattr(transport, "GATHERED", 6_000)
+        patch.setattr(transport, "SAMPLED", 2_400)
         table = Table(costs)
         decision = Transport().balance(table, Task(n, k))
     assert len(table.passes) <= 10, "sizes, and a level or two with their counts, a border and a certificate each"
