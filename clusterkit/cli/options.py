@@ -230,6 +230,8 @@ class PreparationOptions(NamedTuple):
     na : str
     gaps : str
     sphere : bool
+    weight : tuple of (str, float)
+        Columns with their weights.
     """
 
     as_category: tuple[str, ...] = ()
@@ -241,6 +243,7 @@ class PreparationOptions(NamedTuple):
     na: str = "auto"
     gaps: str = "similar"
     sphere: bool = True
+    weight: tuple[tuple[str, float], ...] = ()
 
     def of_metric(self, metric: str | None) -> PreparationOptions:
         """These options without scaling where a metric compares whole rows: scaled columns have other directions."""
@@ -273,6 +276,9 @@ class PreparationOptions(NamedTuple):
             na=self.na,
             gaps=self.gaps,
             sphere=self.sphere,
+            weights={
+                table.names[j]: weight for key, weight in self.weight for j in positions(key, table.names, table.title)
+            },
         )
 
 
@@ -306,6 +312,13 @@ def options(command: Callable[..., None]) -> Callable[..., None]:
             default="auto",
             show_default=True,
             help="Units: auto is zscore where they differ, else none; spread subtracts nothing.",
+        ),
+        click.option(
+            "--weight",
+            multiple=True,
+            type=(str, float),
+            metavar="COL TIMES",
+            help="Count a column so many times in squared distances; 0 leaves it out.",
         ),
         click.option("--keep", multiple=True, metavar="COLS", help="Columns to use though they look like identifiers."),
         click.option(

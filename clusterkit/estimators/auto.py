@@ -290,6 +290,8 @@ n_features_in_
             return False
         if data.known is not None and (not data.known.links_alone or len(data.rows) > self.max_rows):
             return False
+        if data.fitted is not None and data.fitted.preparation.weights:  # a mixture has no distances to count them
+            return False
         return data.are_judged
 
     def _fit_rows(self, data: AutoRows) -> FittedPreparation | None:

@@ -501,15 +501,11 @@ def takes_arrays(model: Pipeline) -> bool:
     number = getattr(model, "n_clusters", None)
     if model.tuner is not None or is_open(number):
         return False
-    key: object = (number, model.featuremap, model.solver, model.labeler, model.metric)
+    key = _frozen((number, model.featuremap, model.solver, model.labeler, model.metric))
     try:
         known = _taken.get(key)
-    except TypeError:  # a list of maps, or a dict with parameters
-        key = _frozen(key)
-        try:
-            known = _taken.get(key)
-        except TypeError:  # the fit reports the error
-            return False
+    except TypeError:  # the fit reports the error
+        return False
     if known is None:
         if len(_taken) >= REMEMBERED:
             _taken.clear()
@@ -520,7 +516,8 @@ def takes_arrays(model: Pipeline) -> bool:
 
 
 def _frozen(value: object) -> object:
-    """The value of a slot, lists and dicts in it too, as something with a hash."""
+    """The value of a slot, lists, arrays and dicts in it too, as something with a hash."""
+    value = value.tolist() if hasattr(value, "tolist") else value
     if isinstance(value, list | tuple):
         return tuple(map(_frozen, value))
     return frozenset((key, _frozen(each)) for key, each in value.items()) if isinstance(value, dict) else value

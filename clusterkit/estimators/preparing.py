@@ -239,6 +239,11 @@ def prepared_for(model: FittedAttributes, table: object, preparation: Preparatio
     from clusterkit.tables.preparing.places import check_order
 
     spec = Preparation() if preparation is None else preparation
+    if spec.weights and (stages_of_tables(model) is not None or _first_map(model) in ("minmax", "zscore")):
+        raise IncompatibleStages(
+            "weights of columns count in distances, and this method compares each column in a scale of its own: leave "
+            "them out, or take another method"
+        )
     if spec.sphere and _needs_nonnegative(model):
         spec = attrs.evolve(spec, sphere=False)
     try:
@@ -326,6 +331,12 @@ def of_records(X: object) -> object:
     if not isinstance(X, list | tuple) or not X or not all(isinstance(row, Mapping) for row in X):
         return X
     return {name: [row.get(name) for row in X] for name in dict.fromkeys(name for row in X for name in row)}
+
+
+def _first_map(model: Any) -> object:
+    """The name of the map that sees the features of a table; None where the model is no pipeline."""
+    featuremap = model._featuremap_or_none() if hasattr(model, "_featuremap_or_none") else None
+    return getattr(getattr(featuremap, "maps", [featuremap])[0], "name", None)
 
 
 def _needs_nonnegative(model: Any) -> bool:

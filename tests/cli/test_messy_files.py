@@ -66,11 +66,12 @@ def test_flags_change_what_was_decided(run, tmp_path):
     facts = json.loads(run("fit", path, "-k", 3, "-r", "kmeans", "--json").stdout)
     assert facts["columns"] == ["a", "b", "c"]
     assert set(facts["preparation"]["left_out"]) == {"id", "key", "name", "zip", "country", "fax", "note"}
-    flags = ("--as-number", "zip", "--keep", "id", "--drop", "a,b", "--scale", "minmax")
+    flags = ("--as-number", "zip", "--keep", "id", "--drop", "a,b", "--scale", "minmax", "--weight", "c", 4)
     facts = json.loads(run("fit", path, "-k", 3, "-r", "kmeans", "--json", *flags).stdout)
     assert facts["columns"] == ["id", "zip", "c"]
     assert facts["preparation"]["scale"] == "minmax"
     assert facts["preparation"]["left_out"]["a"] == "as you asked"
+    assert facts["preparation"]["weights"] == {"c": 4}
 
 
 def test_new_rows_in_another_form(run, tmp_path, error_of):

@@ -5,8 +5,11 @@ from __future__ import annotations
 import attrs
 import numpy as np
 import pytest
+from sklearn.base import clone
 
-from clusterkit.errors import InvalidParameter
+from clusterkit import Auto, recipe
+from clusterkit.errors import IncompatibleStages, InvalidParameter
+from clusterkit.estimators.preparing import fit_prepared
 from clusterkit.saving import Content, pack, unpack
 from clusterkit.tables import Preparation, TableError, TableWarning
 
@@ -239,6 +242,7 @@ class TestOverrides:
             ({"as_category": "note"}, "column 'note' has no level with 1 % of the rows: no category"),
             ({"keep": "hight"}, "no column named 'hight'"),
             ({"drop": ("age", "income")}, ""),
+            ({"weights": {"hight": 2}}, "no column named 'hight'"),
         ],
     )
     def test_what_does_not_suit(self, table, parameters, message):
@@ -251,9 +255,10 @@ class TestOverrides:
     @pytest.mark.parametrize(
         ("parameters", "message"),
         [
-            ({"scale": "zscor"}, "no scale named 'zscor'. Did you mean 'zscore'?"),
+            ({"scale": "zscor"}, "scale must be one of .*, got 'zscor'"),
             ({"decimal": ";"}, "decimal must be"),
             ({"drop": [3]}, "drop must be names of columns"),
+            ({"weights": {"a": -1}}, "weights must be numbers of at least 0"),
             ({"drop": "a", "as_date": "a"}, "column 'a' has two uses"),
         ],
     )
@@ -398,3 +403,37 @@ class TestNothingButTexts:
         lists[:] = [[i, 2 * i] for i in range(60)]
         with pytest.raises(TableError, match=r"x \(its cells are lists or objects\)\. Of lists .*numpy\.vstack"):
             Preparation().fit({"x": lists})
+
+
+class TestWeights:
+    def test_a_weight_counts_all_that_a_column_becomes(self, table):
+        table |= {"lat": np.linspace(40, 50, N), "lon": np.linspace(0, 9, N)}
+        table["note"] = np.array([*["red apple tree"] * 150, *["blue river boat"] * 150]) + [f" {i}" for i in range(N)]
+        plain = Preparation(gaps="typical").fit(table)
+        for name in {*plain.used} - {"lon"}:
+            fitted = attrs.evolve(plain.preparation, weights={name: 4}).fit(table)
+            mine = [name in each or (name == "lat" and "lon" in each) for each in plain.features]
+            np.testing.assert_allclose(
+                fitted.transform(table), plain.transform(table) * np.where(mine, 2, 1), atol=1e-9
+            )
+        none = attrs.evolve(plain.preparation, weights={"age": 0, "town": 1}).fit(table)
+        np.testing.assert_array_equal(
+            none.transform(table), Preparation(gaps="typical", drop="age").fit(table).transform(table)
+        )
+
+    def test_columns_of_an_array(self):
+        X = np.random.default_rng(0).normal(size=(90, 3)) + np.repeat(np.eye(3) * 3, 30, axis=0)
+        model = recipe("kmeans", n_clusters=3, random_state=0)
+        repeated = clone(model).fit_predict(X[:, [0, 2, 2]])
+        model.set_params(featuremap={"name": "weighted", "weights": np.array([1, 0, 2])})
+        np.testing.assert_array_equal(model.fit(X).predict(X), repeated)
+        with pytest.raises(InvalidParameter, match="weights has 3 numbers, and the samples have 2 columns"):
+            model.fit(X[:, :2])
+
+    def test_methods_that_scale_each_column_refuse_them(self, table):
+        for name in ("mixture", "lapgmm"):
+            with pytest.raises(IncompatibleStages, match="weights of columns count in distances"):
+                fit_prepared(recipe(name, n_clusters=2), table, Preparation(weights={"age": 2}))
+        for weights in ({}, {"age": 2}):
+            auto = Auto(2, preparation=Preparation(drop="note", weights=weights), random_state=0).fit(table)
+            assert auto.preparation_.coded is not bool(weights)

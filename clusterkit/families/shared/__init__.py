@@ -3,8 +3,8 @@
 - ``elm.py``: random hidden nodes, ``H_il = g(a_l · x_i + b_l)``. Huang, Zhou, Ding, Zhang (2012).
 - ``rbf.py``: the Gaussian kernel ``exp(-γ ‖x - y‖²)``. ``precomputed.py``: distances by the metrics of scipy,
   or a matrix of distances or of a kernel.
-- ``pca.py``, ``scaling.py`` (z-scores, ranges, unit rows), ``log_tfidf.py`` (counts of words), ``sphere.py`` (places on
-  the earth).
+- ``pca.py``, ``scaling.py`` (z-scores, ranges, weights, unit rows), ``log_tfidf.py`` (counts of words), ``sphere.py``
+  (places on the earth).
 - ``codecs.py``: labels from scores, ``label_i = argmin_j cost_j(f(x_i))``, with costs that belong to the coding of the
   solver's targets: signs, numbers on a line, unit vectors. The largest posterior of a mixture.
 - ``band.py``, ``transport.py``, ``links.py``: labels of least total cost under bounds on sizes and under links.
@@ -32,6 +32,7 @@ def clusterkit_featuremaps() -> dict[str, str]:
         "sphere": "clusterkit.families.shared.sphere:Sphere",
         "precomputed": "clusterkit.families.shared.precomputed:Precomputed",
         "unit": "clusterkit.families.shared.scaling:Unit",
+        "weighted": "clusterkit.families.shared.scaling:Weighted",
         "zscore": "clusterkit.families.shared.scaling:ZScore",
     }
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from clusterkit._typing import Array, Rng
 from clusterkit.contracts import FeatureMap, FittedMap, Task, params
-from clusterkit.errors import ClusterkitWarning, InvalidData
+from clusterkit.errors import ClusterkitWarning, InvalidData, InvalidParameter
 from clusterkit.numerics.shapes import array, wide
 from clusterkit.numerics.sparse_rows import SparseRows
 from clusterkit.samples import FeatureSpace, sums
@@ -120,6 +120,44 @@ class MinMax(FeatureMap):
     def fit(self, samples: FeatureSpace, task: Task, rng: Rng) -> FittedMap:
         """The scaling, in one pass over the samples."""
         return FittedMap(to_range(samples, *self.limits))
+
+
+def _as_weights(value: object) -> Any:
+    return tuple(np.atleast_1d(np.array(value, dtype=object)).tolist())
+
+
+def _check_weights(value: Any) -> str | None:
+    fine = all(0 <= params.as_float(each) <= params.LARGEST for each in value) and (any(value) or not value)
+    return None if fine else "finite numbers of at least 0, one for each column and some above 0"
+
+
+@final
+@attrs.frozen
+class Weighted(FeatureMap):
+    """Multiplies each attribute by the root of its weight, so that squared distances count it that many times.
+
+    A weight of 2 is that of two equal columns, 0 leaves a column out. Behind `zscore` or `minmax`, which would undo it.
+    Columns of a table are weighted by their names: `clusterkit.tables.Preparation`. O(n d).
+
+    Parameters
+    ----------
+    weights : sequence of float, default ()
+        The weight of each attribute, at least 0; () changes nothing.
+    """
+
+    name: ClassVar[str] = "weighted"
+    synonyms: ClassVar[tuple[str, ...]] = ("column_weights", "feature_weights")
+    reads: ClassVar[Literal["passes", "all"]] = "passes"
+    weights: tuple[float, ...] = params.free((), _check_weights, invalid=([-1.0], [0.0]), converter=_as_weights)
+
+    def fit(self, samples: FeatureSpace, task: Task, rng: Rng) -> FittedMap:
+        """The scaling, without a look at the samples."""
+        d = samples.width
+        if self.weights and len(self.weights) != d:
+            raise InvalidParameter(
+                f"featuremap 'weighted': weights has {len(self.weights)} numbers, and the samples have {d} columns"
+            )
+        return FittedMap(Affine(np.zeros(d), np.sqrt(self.weights or np.ones(d)), np.zeros(d)))
 
 
 @final

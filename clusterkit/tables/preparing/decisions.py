@@ -369,7 +369,7 @@ def decide(
     """
     names = [column.name for column in sums.columns]
     as_wished = {*wishes.as_category, *wishes.as_number, *wishes.as_date, *wishes.as_ordered}
-    for name in sorted({*as_wished, *wishes.keep, *drop}):
+    for name in sorted({*as_wished, *wishes.keep, *drop, *dict(wishes.weights)}):
         if name not in names:
             raise no_such_column(name, names, "the table")
     sums = attrs.evolve(sums, columns=tuple(_timed(column, wishes) for column in sums.columns))

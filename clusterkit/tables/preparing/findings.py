@@ -298,6 +298,7 @@ def facts(its: FittedPreparation) -> dict[str, object]:
         "rows_without_values": its.blank,
         "scale": "none" if its.coded else its.scale,
         "scale_reason": CODED if its.coded else its.reason,
+        "weights": dict(its.preparation.weights),
     }
 
 
@@ -337,6 +338,8 @@ def paragraph(its: FittedPreparation, *, options: bool) -> str:
         parts.append(f"{counted(its.blank, 'row')} without any value, {whose} nothing")
     if not coded:
         parts.append(f"Units: {UNITS[its.scale]}, {'' if its.reason == 'as you asked' else 'as '}{its.reason}")
+    if its.preparation.weights:
+        parts.append("Weights: " + ", ".join(f"{shortened(name)} {by:g}" for name, by in its.preparation.weights))
     if options:
         options_of_columns = "--as-category, --as-number, --as-ordered, --as-date, --keep, --drop, --na"
         parts.append(f"To decide otherwise: {options_of_columns}{'' if coded else ', --gaps, --scale'}")

@@ -11,7 +11,8 @@ import attrs
 import numpy as np
 
 from clusterkit._typing import Array, Mask
-from clusterkit.errors import InvalidParameter, TableError, nearest_names
+from clusterkit.contracts.params import as_float
+from clusterkit.errors import InvalidParameter, TableError
 from clusterkit.numerics.shapes import scalar
 from clusterkit.tables.cells.column_names import check_distinct
 from clusterkit.tables.cells.parsing import order_of
@@ -23,9 +24,13 @@ from clusterkit.tables.preparing.places import with_spheres, write_points
 from clusterkit.tables.preparing.plans import GAP_CHOICES, ColumnPlan, Donors, LeftOut, Observer, has_gaps
 from clusterkit.tables.preparing.redundant_columns import RepeatedColumns, of_redundant_columns
 from clusterkit.tables.preparing.sums import TableSums
+from clusterkit.tables.preparing.texts import weighted
 from clusterkit.tables.reading.frames import Column, HoldsFrame, columns_of
 from clusterkit.tables.reading.row_sample import RowSample
 from clusterkit.tables.reading.table import of_total_row
+
+HEAVIEST = 1e30
+"""Largest weight of a column."""
 
 NA_CHOICES = ("auto", "level", "gap")
 """Choices for texts such as NA."""
@@ -38,6 +43,10 @@ def _names(value: Any) -> Any:
 def _check_names(instance: object, attribute: attrs.Attribute[Any], value: Any) -> None:
     if not all(isinstance(name, str) for name in value):
         raise InvalidParameter(f"Preparation: {attribute.name} must be names of columns, got {value!r}")
+
+
+def _pairs(value: Any) -> Any:
+    return tuple(dict(value).items())
 
 
 def _names_field() -> Any:
@@ -106,6 +115,9 @@ class Preparation:
         the mean, or most frequent level, of the column. With "typical" a model holds no rows of its table for this.
     sphere : bool, default True
         Whether columns that are latitudes and longitudes by their names and ranges become points on a sphere.
+    weights : mapping of str to float, default {}
+        How many times squared distances count a column, with all that it becomes; 0 leaves it out. That of a place is
+        the weight of its latitude.
 
     Notes
     -----
@@ -136,22 +148,22 @@ class Preparation:
     gaps: str = "similar"
     as_ordered: tuple[str, ...] = _names_field()
     sphere: bool = True
+    weights: tuple[tuple[str, float], ...] = attrs.field(default=(), converter=_pairs)
 
     def __attrs_post_init__(self) -> None:
-        if self.scale not in SCALES:
-            raise InvalidParameter(
-                f"Preparation: no scale named {self.scale!r}. {nearest_names(str(self.scale), SCALES)}"
-            )
-        if self.decimal not in (None, ".", ","):
-            raise InvalidParameter(f"Preparation: decimal must be '.', ',' or None, got {self.decimal!r}")
-        if self.na not in NA_CHOICES:
-            raise InvalidParameter(f"Preparation: na must be one of {', '.join(NA_CHOICES)}, got {self.na!r}")
-        if self.gaps not in GAP_CHOICES:
-            raise InvalidParameter(f"Preparation: gaps must be one of {', '.join(GAP_CHOICES)}, got {self.gaps!r}")
-        if not isinstance(self.sphere, bool):
-            raise InvalidParameter(f"Preparation: sphere must be True or False, got {self.sphere!r}")
-        if self.day_first not in (None, True, False):
-            raise InvalidParameter(f"Preparation: day_first must be True, False or None, got {self.day_first!r}")
+        allowed: dict[str, tuple[object, ...]] = {
+            "scale": SCALES,
+            "decimal": (None, ".", ","),
+            "na": NA_CHOICES,
+            "gaps": GAP_CHOICES,
+            "sphere": (True, False),
+            "day_first": (None, True, False),
+        }
+        for name, values in allowed.items():
+            if (value := getattr(self, name)) not in values:
+                raise InvalidParameter(f"Preparation: {name} must be one of {values}, got {value!r}")
+        if not all(0 <= as_float(weight) <= HEAVIEST for _, weight in self.weights):
+            raise InvalidParameter(f"Preparation: weights must be numbers of at least 0, got {dict(self.weights)!r}")
         uses = (*self.as_category, *self.as_number, *self.as_date, *self.as_ordered, *self.drop)
         twice = [name for name in dict.fromkeys(uses) if uses.count(name) > 1]
         if twice:
@@ -218,6 +230,7 @@ class Preparation:
         # column names of a file are unique; in a frame a name means all columns that have it
         meant = () if isinstance(block, HoldsFrame) else columns
         drop = frozenset({*self.drop, *(column.name for column in meant if column.header in self.drop)})
+        drop |= {name for name, weight in self.weights if not weight}
         if not len(columns[0].values):
             return BlockSums(title, drop, shared)
         return BlockSums(title, drop, shared, TableSums.of(columns), RowSample.of(columns), tuple(columns))
@@ -229,6 +242,7 @@ class Preparation:
         sums, row_sample, last = total.sums, total.row_sample, total.last
         plans, scale, reason = decide(sums, row_sample, self, total.drop)
         plans = with_spheres(plans, row_sample, scale)
+        plans = tuple(weighted(plan, dict(self.weights).get(plan.name, 1.0)) for plan in plans)
         names = [plan.name for plan in plans]
         check_distinct([plan.name for plan in plans if plan.used], total.shared, names, total.title)
         warn_of(

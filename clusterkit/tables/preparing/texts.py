@@ -11,6 +11,7 @@ shuffled over the texts by itself.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from functools import cached_property
 from typing import Any, final
@@ -115,6 +116,16 @@ class TextColumn(ColumnPlan):
         out[:], gaps = self.scores(column)
         observer.odd("without a word of the fit", gaps & ~column.missing(), column, "counted as gaps")
         return gaps
+
+
+def weighted(plan: ColumnPlan, weight: float) -> ColumnPlan:
+    """The plan of a column whose features are multiplied by the root of a weight."""
+    if isinstance(plan, LeftOut):
+        return plan
+    sizes = ["weight", "circle", "radius"] + ["factor"] * (not getattr(plan, "sphere", ""))  # degrees become points
+    sizes = ["loadings", "centre"] if isinstance(plan, TextColumn) else sizes
+    root = math.sqrt(weight)
+    return attrs.evolve(plan, **{name: root * getattr(plan, name) for name in sizes if hasattr(plan, name)})
 
 
 def with_topics(plans: Sequence[ColumnPlan], rows: RowSample, gaps: Sequence[int]) -> list[ColumnPlan]:
