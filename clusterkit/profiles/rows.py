@@ -18,6 +18,7 @@ from clusterkit.contracts.labelings import NOISE
 from clusterkit.contracts.seeds import Seeds
 from clusterkit.errors import InvalidData, InvalidParameter
 from clusterkit.estimators.base import FittedAttributes
+from clusterkit.estimators.preparing import of_records
 from clusterkit.numerics.selection import sample_rows
 from clusterkit.numerics.threads import ignoring
 from clusterkit.profiles.measures import draw, is_model, labels_of, not_fitted
@@ -183,7 +184,8 @@ def assign(
         An estimator labels X by its `predict`, so that X may have new rows. One that cannot predict, and an array of
         labels, need the rows that were fitted.
     X : array-like, sparse matrix or data frame of shape (n, d)
-        The raw table. A data frame of pandas or Polars, or a table of PyArrow comes back as such, its index too.
+        The raw table, or as for `predict` a dict for one row, or a list of them. A data frame of pandas or Polars, or a
+        table of PyArrow comes back as such, its index too.
     prefix : str, default ""
         Before the names of the columns.
     random_state : int, Generator, RandomState or None, default 0
@@ -220,6 +222,7 @@ def assign(
     0   20        0        1.0
     5   74        1        1.0
     """
+    X = of_records(X)
     table = RawTable.of(X, None, model, "assign")
     known = getattr(model, "names_", {}) if names_of_fit(model) else {}
     names = [prefix + name for name in ("cluster", "certainty", "distance", *["name"] * bool(known))]

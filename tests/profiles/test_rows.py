@@ -44,6 +44,8 @@ def test_rows_of_a_mixture_of_columns_may_have_gaps():
         answer = clusterkit.assign(model, table)
     assert np.isfinite(answer["distance"]).all()
     assert set(answer["cluster"]) == {0, 1}
+    row = {name: values[1] for name, values in table.items() if name != "y"} | {"y": 0.0}
+    assert clusterkit.assign(model, row)["cluster"].tolist() == model.predict([row]).tolist()
 
 
 def test_a_row_among_rows_of_another_cluster_is_uncertain():

@@ -253,7 +253,8 @@ class ExcessOfMass(Labeler[Tree]):
         noise.
     epsilon : float, default 0.0
         Height of the tree, a distance, below which no cluster begins: clusters that separate there are taken together,
-        as DBSCAN with this radius would, while those that begin higher stay.
+        as DBSCAN with this radius would, while those that begin higher stay. Under ``metric="haversine"`` it is a
+        straight line in a sphere of radius 1: kilometres divided by 6371.
     max_cluster_size : int or None, default None
         Clusters that begin with more rows are not taken, those into which they divide are; only with "excess".
     outliers : {"noise", "nearest"}, default "noise"

@@ -160,6 +160,13 @@ def test_a_changed_recipe_and_weights_are_refused_on_tables():
         recipe("mixture", n_clusters=2).fit(frame, sample_weight=np.arange(60.0))
 
 
+def test_clusters_of_a_table_have_equal_sizes_on_wish():
+    model = recipe("mixture", n_clusters=3, balancer="transport", random_state=0)
+    model.fit(_frame(60)[0].drop(columns="site"))
+    assert model.preparation_.coded
+    assert np.bincount(model.labels_).tolist() == [20, 20, 20]
+
+
 def test_wrong_parameters_are_refused():
     with pytest.raises(InvalidParameter, match="least_clusters = 4 is more than most_clusters = 3"):
         Pipeline("columns", {"name": "mixed_mixture", "least_clusters": 4, "most_clusters": 3}).fit(np.eye(5))
