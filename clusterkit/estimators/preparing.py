@@ -140,10 +140,10 @@ def stages_of_tables(model: FittedAttributes) -> Composition | None:
             return cast("Composition", pipeline.composition())
         for entry in registry.available("recipe").values():
             if entry.tables:
-                other = type(pipeline)().set_params(**entry.parameters | {"balancer": pipeline.balancer})
+                other = type(pipeline)().set_params(**{**entry.parameters, "balancer": pipeline.balancer})
                 if _stages(other) == stages:
                     sized = {} if stages[3] is None else {"labeler": "argmax"}  # a balancer needs costs
-                    other.set_params(**entry.tables | sized, n_clusters=pipeline.n_clusters)
+                    other.set_params(**{**entry.tables, **sized}, n_clusters=pipeline.n_clusters)
                     return cast("Composition", other.composition())
     except ValueError:
         return None  # fit reports what is wrong
