@@ -263,6 +263,8 @@ class Condition:
         Whether the category must have the level, or must not.
     is_date : bool
         Whether the numbers are seconds since 1970.
+    begin : float or None
+        Hour at which the day begins, where the numbers are times of day; those past midnight may be 24 and more.
     """
 
     column: str
@@ -271,17 +273,26 @@ class Condition:
     at_most: float | None = None
     is_level: bool = True
     is_date: bool = False
+    begin: float | None = None
 
     @property
     def text(self) -> str:
         """The condition in words."""
         if self.level is not None:
             return f"{self.column} is {'' if self.is_level else 'not '}{self.level}"
-        above = None if self.above is None else _written(self.above, self.is_date)
-        at_most = None if self.at_most is None else _written(self.at_most, self.is_date)
+        bounds = self.above, self.at_most
+        if self.begin is not None:  # on a clock each number is above each other one
+            bounds = tuple(self.begin if bound is None else bound for bound in bounds)
+        above, at_most = (None if bound is None else self._written(bound) for bound in bounds)
         if above is None:
             return f"{self.column} ≤ {at_most}"
         return f"{self.column} > {above}" if at_most is None else f"{above} < {self.column} ≤ {at_most}"
+
+    def _written(self, value: float) -> str:
+        if not self.is_date and self.begin is None:
+            return f"{value:.12g}"
+        moment = datetime.fromtimestamp(value if self.is_date else 3600 * value, UTC)
+        return moment.strftime("%Y-%m-%d" if self.is_date else "%H:%M:%S").removesuffix(":00")
 
 
 @final
@@ -403,7 +414,8 @@ def _conditions(path: list[tuple[int, float, bool]], measures: list[Measure]) ->
             conditions.append(Condition(name, level, is_level=low > -math.inf))
             continue
         more_than, at_most = (_short(measure.values, bound) if math.isfinite(bound) else None for bound in (low, high))
-        conditions.append(Condition(name, None, more_than, at_most, is_date=measure.column.kind == "date"))
+        is_date, begin = measure.column.kind == "date", measure.column.begin
+        conditions.append(Condition(name, None, more_than, at_most, is_date=is_date, begin=begin))
     return tuple(conditions)
 
 
@@ -440,9 +452,3 @@ def _filled(values: Array) -> Array:
     """The values with missing ones replaced by the median; whether a value is missing is a measure of its own."""
     missing = np.isnan(values)
     return np.where(missing, np.nanmedian(values), values) if missing.any() else values
-
-
-def _written(value: float, is_date: bool) -> str:
-    if is_date:
-        return datetime.fromtimestamp(value, UTC).strftime("%Y-%m-%d")
-    return f"{value:.12g}"

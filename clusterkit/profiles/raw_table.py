@@ -54,6 +54,8 @@ class RawColumn:
         Levels of a category.
     left_out : str
         Reason why the preparation of the model left the column out; empty if it did not.
+    begin : float or None
+        Hour at which the day of times of day begins; None for other columns.
     """
 
     name: str
@@ -61,6 +63,7 @@ class RawColumn:
     values: AnyArray
     levels: tuple[str, ...] = ()
     left_out: str = ""
+    begin: float | None = None
 
     @property
     def missing(self) -> Mask:
@@ -205,7 +208,7 @@ def columns_of_samples(model: object, samples: Array) -> list[RawColumn]:
                 x = np.where(F[:, :2].any(axis=1), np.arctan2(x, F[:, 1]) / (2 * np.pi) % 1 * CLOCK, np.nan)
             elif plan.sphere or not coded:
                 x = np.full(len(x), np.nan) if plan.sphere else x / plan.factor + plan.centre
-            columns.append(RawColumn(plan.name, "number", x))
+            columns.append(RawColumn(plan.name, "number", x, begin=_begin(plan)))
     return columns
 
 
@@ -218,6 +221,10 @@ def _array(X: Any, caller: str) -> AnyArray:
     if array.dtype.kind in "US":  # numpy makes text of rows that hold numbers and text
         array = np.array(X, dtype=object)
     return array
+
+
+def _begin(plan: NumberColumn) -> float | None:
+    return plan.begin if plan.clock == TIME else None
 
 
 def _settled(column: Column, plan: ColumnPlan | None) -> Column:
@@ -233,7 +240,7 @@ def _read(name: str, column: Column, plan: ColumnPlan | None) -> RawColumn:
     if column.kind == "complex":
         raise InvalidData(f"column {shortened(name)!r} has {COMPLEX}")
     if isinstance(plan, NumberColumn) and column.kind != "truth":  # "is True" says more than "is high"
-        return RawColumn(name, "number", plan.read(column).values)
+        return RawColumn(name, "number", plan.read(column).values, begin=_begin(plan))
     if plan is None and column.kind == "number":
         reading = as_hours(column, DURATION, 0.0) if column.duration else as_numbers(column, ".")
         return RawColumn(name, "number", reading.values)

@@ -282,3 +282,12 @@ def test_shares_are_never_below_nothing():
         for feature in cluster.features:
             if feature.level is not None:
                 assert not np.signbit([feature.inside, feature.outside, feature.lift]).any()
+
+
+def test_rules_on_times_of_day_are_those_of_a_clock():
+    """The day of these times begins at ten, and they are counted from there: "time ≤ 29" said no hour."""
+    clock = np.array([*[f"22:{i:02d}" for i in range(60)], *[f"04:{i:02d}" for i in range(60)]], dtype=object)
+    table = {"time": clock, "x": np.arange(120) % 7.0}
+    model = clusterkit.recipe("mixture", n_clusters=2, random_state=0).fit(table)
+    texts = {one.rule.text for one in clusterkit.profile(model, table).clusters}
+    assert all(" < time ≤ " in text and ":" in text for text in texts)
