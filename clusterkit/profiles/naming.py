@@ -280,9 +280,8 @@ class Condition:
         """The condition in words."""
         if self.level is not None:
             return f"{self.column} is {'' if self.is_level else 'not '}{self.level}"
-        bounds = self.above, self.at_most
-        if self.begin is not None:  # on a clock each number is above each other one
-            bounds = tuple(self.begin if bound is None else bound for bound in bounds)
+        # on a clock each number is above each other one, so that the begin of the day is said
+        bounds = [self.begin if bound is None else bound for bound in (self.above, self.at_most)]
         above, at_most = (None if bound is None else self._written(bound) for bound in bounds)
         if above is None:
             return f"{self.column} ≤ {at_most}"
