@@ -208,6 +208,8 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
         clusters of some rows, -1 where not known, and fix the numbers of these clusters. Both are kept, or one error
         names those that contradict each other.
         """
+        from clusterkit.tables.reading.frames import refuse_query
+
         engine = engine_for(X)
         of_cells = is_table(X) if engine is None else engine.are_tables(X)
         stages = stages_of_tables(self) if of_cells else None
@@ -220,6 +222,7 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
                 return self
             if of_cells:
                 refuse_changed_stages(self, X)
+            refuse_query(X)
         elif stages is not None:
             from clusterkit.estimators.mixed_blocks import fit_collection
 
