@@ -45,7 +45,7 @@ from clusterkit.estimators.preparing import (
     refuse_changed_stages,
     stages_of_tables,
 )
-from clusterkit.estimators.samples import checked, index_of
+from clusterkit.estimators.samples import checked, index_of, refuse_unsuited
 from clusterkit.estimators.units import SCALE_FIRST, warn_of_units
 from clusterkit.fitting.device_paths import check_rows, device_problems, row_problems
 from clusterkit.fitting.fit import bind, check_new
@@ -208,8 +208,6 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
         clusters of some rows, -1 where not known, and fix the numbers of these clusters. Both are kept, or one error
         names those that contradict each other.
         """
-        from clusterkit.tables.reading.frames import refuse_query
-
         engine = engine_for(X)
         of_cells = is_table(X) if engine is None else engine.are_tables(X)
         stages = stages_of_tables(self) if of_cells else None
@@ -222,7 +220,7 @@ class Pipeline(FittedAttributes, ClusterMixin, NestedParams):
                 return self
             if of_cells:
                 refuse_changed_stages(self, X)
-            refuse_query(X)
+            refuse_unsuited(X)
         elif stages is not None:
             from clusterkit.estimators.mixed_blocks import fit_collection
 

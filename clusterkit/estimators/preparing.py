@@ -327,7 +327,7 @@ def _are_cells(values: object) -> bool:
 
 def of_records(X: object) -> object:
     """Columns of one row, a mapping of names to cells, or of a list of such rows; anything else as it is."""
-    if isinstance(X, Mapping) and X and not any(_are_cells(values) for values in X.values()):
+    if isinstance(X, Mapping) and not issparse(X) and X and not any(_are_cells(values) for values in X.values()):
         X = [X]
     if not isinstance(X, list | tuple) or not X or not all(isinstance(row, Mapping) for row in X):
         return X
