@@ -416,6 +416,8 @@ class TestWeights:
             np.testing.assert_allclose(
                 fitted.transform(table), plain.transform(table) * np.where(mine, 2, 1), atol=1e-9
             )
+        with pytest.raises(InvalidParameter, match="'lon' is half of a place, whose weight is that of 'lat'"):
+            Preparation(weights={"lon": 4}).fit(table)
         none = attrs.evolve(plain.preparation, weights={"age": 0, "town": 1}).fit(table)
         np.testing.assert_array_equal(
             none.transform(table), Preparation(gaps="typical", drop="age").fit(table).transform(table)

@@ -20,7 +20,7 @@ from clusterkit.tables.cells.readings import as_levels
 from clusterkit.tables.preparing.decisions import SCALES, decide
 from clusterkit.tables.preparing.findings import facts, of_codes, of_fit, of_rows, paragraph, warn_of, warnings_of
 from clusterkit.tables.preparing.new_rows import NewRows, matched, warn_of_blanks
-from clusterkit.tables.preparing.places import with_spheres, write_points
+from clusterkit.tables.preparing.places import places, with_spheres, write_points
 from clusterkit.tables.preparing.plans import GAP_CHOICES, ColumnPlan, Donors, LeftOut, Observer, has_gaps
 from clusterkit.tables.preparing.redundant_columns import RepeatedColumns, of_redundant_columns
 from clusterkit.tables.preparing.sums import TableSums
@@ -242,6 +242,12 @@ class Preparation:
         sums, row_sample, last = total.sums, total.row_sample, total.last
         plans, scale, reason = decide(sums, row_sample, self, total.drop)
         plans = with_spheres(plans, row_sample, scale)
+        for latitude, longitude in places(plans):
+            if longitude.name in dict(self.weights):
+                raise InvalidParameter(
+                    f"Preparation: weights: {longitude.name!r} is half of a place, whose weight is that of "
+                    f"{latitude.name!r}"
+                )
         plans = tuple(weighted(plan, dict(self.weights).get(plan.name, 1.0)) for plan in plans)
         names = [plan.name for plan in plans]
         check_distinct([plan.name for plan in plans if plan.used], total.shared, names, total.title)
