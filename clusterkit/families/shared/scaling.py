@@ -148,7 +148,7 @@ class Weighted(FeatureMap):
     name: ClassVar[str] = "weighted"
     synonyms: ClassVar[tuple[str, ...]] = ("column_weights", "feature_weights")
     reads: ClassVar[Literal["passes", "all"]] = "passes"
-    weights: tuple[float, ...] = params.free((), _check_weights, invalid=([-1.0], [0.0]), converter=_as_weights)
+    weights: tuple[float, ...] = params.free((), _check_weights, invalid=((-1.0,), (0.0,)), converter=_as_weights)
 
     def fit(self, samples: FeatureSpace, task: Task, rng: Rng) -> FittedMap:
         """The scaling, without a look at the samples."""

@@ -115,7 +115,7 @@ class Preparation:
         the mean, or most frequent level, of the column. With "typical" a model holds no rows of its table for this.
     sphere : bool, default True
         Whether columns that are latitudes and longitudes by their names and ranges become points on a sphere.
-    weights : mapping of str to float, default {}
+    weights : mapping of str to float, default ()
         How many times squared distances count a column, with all that it becomes; 0 leaves it out. That of a place is
         the weight of its latitude.
 
