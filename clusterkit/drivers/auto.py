@@ -280,8 +280,8 @@ class AutoDriver(Driver):
     3. **Report.** The confidence, the test for a single cluster and the second-best number of clusters inform; they
        overrule nothing.
 
-    Where rows are directions, of length 1, recipe `embeddings` is a member too, fitted to all rows; of more than 100
-    columns at most 1,000 rows are compared.
+    Where rows are directions, of length 1, recipe `embeddings` is a member too, fitted to all rows; from 100
+    columns on at most 1,000 rows are compared.
 
     The compositions passed to `run` are members too. Where `n_clusters` is None, theirs is taken as given.
 

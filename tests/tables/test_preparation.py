@@ -256,6 +256,7 @@ class TestOverrides:
         ("parameters", "message"),
         [
             ({"scale": "zscor"}, "scale must be one of .*, got 'zscor'"),
+            ({"sphere": 1}, "sphere must be True or False, got 1"),
             ({"decimal": ";"}, "decimal must be"),
             ({"drop": [3]}, "drop must be names of columns"),
             ({"weights": {"a": -1}}, "weights must be numbers of at least 0"),

@@ -156,12 +156,13 @@ class Preparation:
             "decimal": (None, ".", ","),
             "na": NA_CHOICES,
             "gaps": GAP_CHOICES,
-            "sphere": (True, False),
             "day_first": (None, True, False),
         }
         for name, values in allowed.items():
             if (value := getattr(self, name)) not in values:
                 raise InvalidParameter(f"Preparation: {name} must be one of {values}, got {value!r}")
+        if not isinstance(self.sphere, bool):
+            raise InvalidParameter(f"Preparation: sphere must be True or False, got {self.sphere!r}")
         if not all(0 <= as_float(weight) <= HEAVIEST for _, weight in self.weights):
             raise InvalidParameter(f"Preparation: weights must be numbers of at least 0, got {dict(self.weights)!r}")
         uses = (*self.as_category, *self.as_number, *self.as_date, *self.as_ordered, *self.drop)
@@ -242,13 +243,14 @@ class Preparation:
         sums, row_sample, last = total.sums, total.row_sample, total.last
         plans, scale, reason = decide(sums, row_sample, self, total.drop)
         plans = with_spheres(plans, row_sample, scale)
+        weights = dict(self.weights)
         for latitude, longitude in places(plans):
-            if longitude.name in dict(self.weights):
+            if longitude.name in weights:
                 raise InvalidParameter(
                     f"Preparation: weights: {longitude.name!r} is half of a place, whose weight is that of "
                     f"{latitude.name!r}"
                 )
-        plans = tuple(weighted(plan, dict(self.weights).get(plan.name, 1.0)) for plan in plans)
+        plans = tuple(weighted(plan, weights.get(plan.name, 1.0)) for plan in plans)
         names = [plan.name for plan in plans]
         check_distinct([plan.name for plan in plans if plan.used], total.shared, names, total.title)
         warn_of(
