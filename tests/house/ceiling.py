@@ -21,7 +21,7 @@ def weight(source: Source) -> int:
     >>> weight(Source(Path("a"), "x = 1", ast.parse("x = 1")))
     3
     """
-    return sum(1 for _ in code_tokens(source.text, source.tree))
+    return sum(1 for _ in code_tokens(source))
 
 
 def misfits(weights: Mapping[str, int], ceilings: Mapping[str, int]) -> Iterator[tuple[str, str]]:

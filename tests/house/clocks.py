@@ -20,13 +20,13 @@ def asserts_of(source: Source) -> Iterator[Breach]:
     """Assertions on a clock, or on a variable that was set from one."""
     timed = {
         name.id
-        for node in ast.walk(source.tree)
+        for node in source.nodes
         if isinstance(node, ast.Assign) and _reads_clock(node.value)
         for target in node.targets
         for name in ast.walk(target)
         if isinstance(name, ast.Name)
     }
-    for node in ast.walk(source.tree):
+    for node in source.nodes:
         if isinstance(node, ast.Assert) and (
             _reads_clock(node.test) or any(isinstance(n, ast.Name) and n.id in timed for n in ast.walk(node.test))
         ):

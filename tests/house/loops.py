@@ -28,7 +28,7 @@ def compiled_calls() -> Iterator[Breach]:
 
 def calls_of(source: Source) -> Iterator[Breach]:
     """What compiled functions of a file call or assign that takes numba longer than a loop in its place."""
-    for function in ast.walk(source.tree):
+    for function in source.nodes:
         if isinstance(function, ast.FunctionDef) and any(map(_compiles, function.decorator_list)):
             for node in ast.walk(function):
                 match node:

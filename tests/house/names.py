@@ -34,7 +34,7 @@ def forbidden_identifiers() -> Iterator[Breach]:
 
 def identifiers_of(source: Source) -> Iterator[Breach]:
     """Forbidden identifiers that a file defines; the import of hypothesis's `given` is none."""
-    for node in ast.walk(source.tree):
+    for node in source.nodes:
         for name in _defined(node):
             if name in FORBIDDEN:
                 yield source.breach(node, f"the identifier {name!r} does not name the thing it holds")
@@ -84,7 +84,7 @@ def paths_in_docstrings() -> Iterator[Breach]:
 def missing_files_of(source: Source) -> Iterator[Breach]:
     """Python files that the docstrings of a file name and that are nowhere; placeholders such as NAME.py are none."""
     places = (ROOT, ROOT / "clusterkit", *ROOT.glob("plugins/*/src"), *source.path.parents)
-    for node in ast.walk(source.tree):
+    for node in source.nodes:
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
             for path in PYTHON_FILE.findall(ast.get_docstring(node) or ""):
                 if not any((place / path).exists() for place in places):
@@ -99,7 +99,7 @@ def compiled_modules() -> frozenset[str]:
 
 def missing_modules_of(source: Source) -> Iterator[Breach]:
     """Modules that the docstrings of a file name and that are nowhere; a name in a package is one that it exports."""
-    for node in ast.walk(source.tree):
+    for node in source.nodes:
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
             for package, name, compiled in MODULE.findall(ast.get_docstring(node) or ""):
                 folder = ROOT / "clusterkit" / package

@@ -136,7 +136,7 @@ def _exports_of_private_modules(library: Iterable[Source]) -> dict[str, frozense
         if _is_private_path(source.name):
             continue
         listed = None if source.path.stem == "__init__" else _listed(source.tree)
-        for node in ast.walk(source.tree):
+        for node in source.nodes:
             path = paths.get(node.module or "") if isinstance(node, ast.ImportFrom) else None
             if isinstance(node, ast.ImportFrom) and path is not None and _is_private_path(path):
                 names = {alias.name for alias in node.names if listed is None or (alias.asname or alias.name) in listed}

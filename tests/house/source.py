@@ -50,9 +50,15 @@ class Source:
     tree: ast.Module
 
     @classmethod
+    @functools.cache
     def of(cls, path: Path) -> Source:
         text = path.read_text(encoding="utf-8")
         return cls(path, text, ast.parse(text, str(path)))
+
+    @functools.cached_property
+    def nodes(self) -> tuple[ast.AST, ...]:
+        """Every node of the tree."""
+        return tuple(ast.walk(self.tree))
 
     @property
     def name(self) -> str:
@@ -76,13 +82,13 @@ NOTHING = frozenset({
 """Tokens that are no code."""
 
 
-def code_tokens(text: str, tree: ast.Module) -> Iterator[tokenize.TokenInfo]:
+def code_tokens(source: Source) -> Iterator[tokenize.TokenInfo]:
     """Names, operators, numbers and texts, without texts that stand alone, as docstrings do."""
     alone: set[int] = set()
-    for node in ast.walk(tree):
+    for node in source.nodes:
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
             alone.update(range(node.lineno, (node.end_lineno or node.lineno) + 1))
-    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+    for token in tokenize.generate_tokens(io.StringIO(source.text).readline):
         if token.type not in NOTHING and token.start[0] not in alone:
             yield token
 
@@ -104,12 +110,14 @@ def imports(tree: ast.Module) -> Iterator[tuple[ast.Import | ast.ImportFrom, Pla
 
 def _imports(nodes: Iterable[ast.AST], place: Place) -> Iterator[tuple[ast.Import | ast.ImportFrom, Place]]:
     for node in nodes:
+        if isinstance(node, ast.expr):  # no import stands in one
+            continue
         if isinstance(node, ast.Import | ast.ImportFrom):
             yield node, place
         elif isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
             yield from _imports(node.body, "types")
             yield from _imports(node.orelse, place)
-        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             yield from _imports(ast.iter_child_nodes(node), "types" if place == "types" else "inside")
         else:
             yield from _imports(ast.iter_child_nodes(node), place)
