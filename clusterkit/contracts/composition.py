@@ -342,8 +342,8 @@ def weight_problems(c: Composition) -> Iterator[Problem]:
     if c.path is not None and not c.path.weighted:
         yield Problem(
             "solver",
-            f"'{c.solver.name}' counts rows here; 'ridge', 'centroids', 'fuzzy_cmeans', and 'nmf' with update='anls' "
-            "count weights on features",
+            f"'{c.solver.name}' counts rows here; 'ridge', 'centroids', 'fuzzy_cmeans', 'lapgmm' with smoothness=0 and "
+            "'nmf' with update='anls' count weights on features",
         )
     if not (isinstance(c.labeler, Codec) and c.labeler.rowwise):
         yield Problem(

@@ -104,6 +104,7 @@ def test_pooled_fits_count_weights():
     [
         ("equal-clustering", {}, "solver: 'equal' counts rows here"),
         ("nmf", {}, "solver: 'nmf' counts rows"),
+        ("lapgmm", {}, "solver: 'lapgmm' counts rows here"),
         ("kernel-kmeans", {}, "solver: 'centroids' counts rows here"),
         ("kmeans", {"n_clusters": "auto"}, "n_clusters: its choice compares fits by rows"),
         ("svc", {"n_clusters": None}, "tuner: it compares fits by rows"),

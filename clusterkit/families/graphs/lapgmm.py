@@ -28,7 +28,7 @@ from clusterkit.samples.coding import Coded, Coding
 from clusterkit.samples.transform import Transform, block_plan
 
 EPS = float(np.finfo(np.float64).eps)
-"""Relative rounding error of float64; 10 of it are added to each share, so that no component has weight 0."""
+"""Relative rounding error of float64; 10 of it, of a mean row, are added to each share, so that none is 0."""
 NEGLIGIBLE = 1e-24
 """Posteriors below this fraction of a component's mean share change no digit of its moments and are skipped."""
 
@@ -78,18 +78,18 @@ class Mixture:
         shares /= sums
         return shares, (largest + np.log(sums))[:, 0]
 
-    def expectation(self, H: Array, pairs: PairProducts | None = None) -> tuple[Array, float]:
+    def expectation(self, H: Array, weights: Array, pairs: PairProducts | None = None) -> tuple[Array, float]:
         """Posteriors of all samples, (n, k), and their log-likelihood, by their products or in blocks of rows."""
         if pairs is not None:
             F, densities = self.posteriors(pairs)
-            return F, float(densities.sum())
+            return F, float((densities * weights).sum())
         F, total = np.empty((len(H), len(self.means))), 0.0
         blocks = ((rows, H[rows]) for rows in block_plan(len(H), H.shape[1], np.float64))
         # a row takes a product with a matrix of every component
         work = len(self.means) * H.shape[1]
         for rows, (shares, densities) in each_block(lambda _, block: self.posteriors(block), blocks, len(H), work):
             F[rows] = shares
-            total += float(densities.sum())
+            total += float((densities * weights[rows]).sum())
         return F, total
 
 
@@ -111,7 +111,7 @@ def maximise(
     origin : ndarray of shape (d,)
         Mean of the samples.
     F : ndarray of shape (n, k)
-        Share of each component in each sample.
+        Share of each component in each sample, times its weight.
     floor : float
         Added to all variances.
     covariance : {"full", "tied", "diag"}
@@ -129,7 +129,8 @@ def maximise(
         If a covariance is singular in spite of the floor.
     """
     k, d = F.shape[1], H.shape[1]
-    shares = F.sum(axis=0) + 10.0 * EPS
+    sizes = F.sum(axis=0)
+    shares = sizes + 10.0 * EPS * sizes.sum() / len(F)
     if pairs is None:
         means, spreads = _moments(H, origin, F, shares, is_diagonal=covariance == "diag")
     else:
@@ -218,7 +219,7 @@ class Posteriors:
 
     def __call__(self, Y: Array) -> Array:
         """Posteriors of raw rows, (m, d) to (m, k), float64."""
-        return self.mixture.expectation(self.transform(Y))[0]
+        return self.mixture.expectation(self.transform(Y), np.ones(len(Y)))[0]
 
     def terms(self, Y: Array) -> Array | None:
         """Logarithms of the shares and densities of rows by column, (m, d + 1, k); None for other coordinates.
@@ -330,7 +331,7 @@ class LapGmm(Solver):
         covariance of each. It keeps a component of few rows from becoming thin, and one from growing wide across
         several clusters.
     tol : float, default 1e-7
-        Stop when the objective falls by less than this times (its absolute value + n).
+        Stop when the objective falls by less than this times (its absolute value + the sum of the weights).
     max_iter : int, default 100
         Maximum number of accepted iterations.
 
@@ -377,7 +378,8 @@ class LapGmm(Solver):
     @property
     def paths(self) -> Mapping[type[Space], Path]:
         """The implementations, by the type of the space."""
-        return {FeatureSpace: Path(_features, Scores)}
+        is_plain = not (self.smoothness and self.gamma)
+        return {FeatureSpace: Path(_features, Scores, weighted=is_plain)}
 
 
 def _features(spec: LapGmm, space: FeatureSpace, task: Task, rng: Rng) -> Prepared:
@@ -391,8 +393,10 @@ def _features(spec: LapGmm, space: FeatureSpace, task: Task, rng: Rng) -> Prepar
             "Use solver__covariance='diag', or fewer attributes by featuremap 'pca'.",
         )
     H = space.rows().astype(np.float64, copy=False)
-    origin = H.mean(axis=0)
-    variance = float(np.mean([np.square(column - centre).mean() for column, centre in zip(H.T, origin, strict=True)]))
+    weights = np.ones(len(H)) if task.sample_weight is None else task.sample_weight
+    origin = np.average(H, axis=0, weights=weights)
+    squares = (np.square(column - centre) for column, centre in zip(H.T, origin, strict=True))
+    variance = float(np.mean([np.average(of_column, weights=weights) for of_column in squares]))
     rounding = np.finfo(space.dtype).eps * np.abs(H).max(initial=0.0)
     all_equal = variance <= rounding**2
     smoother = None
@@ -402,7 +406,7 @@ def _features(spec: LapGmm, space: FeatureSpace, task: Task, rng: Rng) -> Prepar
     resolved = {"n_neighbors": space.n - 1} if smoother and spec.n_neighbors > space.n - 1 else {}
     pairs = PairProducts(H - origin)
     return _PreparedLapGmm(
-        spec, space, task.k, H, origin, variance, all_equal, smoother, resolved,
+        spec, space, task.k, H, weights, origin, variance, all_equal, smoother, resolved,
         pairs if spec.covariance != "diag" and pairs.are_kept else None,
     )  # fmt: skip
 
@@ -440,6 +444,7 @@ class _PreparedLapGmm(Prepared):
     space: FeatureSpace
     k: int
     H: Array
+    weights: Array
     origin: Array
     variance: float
     all_equal: bool
@@ -457,7 +462,7 @@ class _PreparedLapGmm(Prepared):
             status = Status(1, Ending.CONVERGED, "all samples are equal, and so are their posteriors", (0.0,))
             return Scores(np.full((n, k), 1.0 / k), extend, status=status, are_memberships=True)
         seed = int(rng.integers(2**31 - 1))
-        labels, _, _ = kmeans(self.H - self.origin, k, n_init=1, max_iter=300, seed=seed)
+        labels, _, _ = kmeans(self.H - self.origin, k, n_init=1, max_iter=300, seed=seed, weights=self.weights)
         return self.fit(labels)
 
     def fit(self, labels: Labels) -> Scores:
@@ -472,7 +477,7 @@ class _PreparedLapGmm(Prepared):
         extend = Posteriors(self.space.transform, last.mixture)
         facts = {"gamma": iterations.gamma, "log_likelihood": last.likelihood}
         # by rows, not by products, so that equal new samples have equal bits
-        rows = last.mixture.expectation(self.H)[0] if plain else last.F
+        rows = last.mixture.expectation(self.H, self.weights)[0] if plain else last.F
         used = len(np.unique(np.argmax(rows, axis=1)))
         empty = None
         if used < self.k:
@@ -489,8 +494,9 @@ class _PreparedLapGmm(Prepared):
         spec = self.spec
         floor = spec.covariance_floor * self.variance
         pooling = spec.covariance_pooling * (self.H.shape[1] + 2)
+        F = F * self.weights[:, None]
         mixture = maximise(self.H, self.origin, F, floor, spec.covariance, pooling, "solver 'lapgmm'", self.pairs)
-        posteriors, likelihood = mixture.expectation(self.H, self.pairs)
+        posteriors, likelihood = mixture.expectation(self.H, self.weights, self.pairs)
         roughness = 0.0 if self.smoother is None else spec.smoothness * self.smoother.roughness(F)
         return _Iterate(F, mixture, posteriors, likelihood, roughness - likelihood)
 
@@ -526,5 +532,5 @@ class _LapGmmIterations(Iterations[_Iterate]):
                 yield Iteration(current, current, Ending.CONVERGED, f"{current.objective:.6g}")
                 return
         start.judge(candidate.objective)
-        settled = decrease <= spec.tol * (abs(candidate.objective) + len(P))
+        settled = decrease <= spec.tol * (abs(candidate.objective) + self.of.weights.sum())
         yield Iteration(candidate, candidate, Ending.SETTLED if settled else None, f"{decrease:.1e}")

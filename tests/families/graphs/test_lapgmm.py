@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from sklearn.base import clone
 
 from clusterkit import ClusterkitWarning, recipe
 from clusterkit.contracts import Task
@@ -166,6 +167,19 @@ def test_pooled_covariances_equal_the_formula(covariance, X, k, pooling, seed):
             np.testing.assert_allclose(factor**-2, np.diag(expected), rtol=1e-9)
         else:
             np.testing.assert_allclose(factor.T @ expected @ factor, np.eye(d), atol=1e-6)
+
+
+@pytest.mark.parametrize("covariance", ["full", "tied", "diag"])
+def test_weights_are_repeated_rows(covariance):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(140, 3)) * [1, 2, 0.5]
+    X[:60] += [4, 0, 2]
+    counts = rng.integers(0, 4, len(X))
+    mixture = recipe("mixture", n_clusters=2, featuremap="identity", solver__covariance=covariance, random_state=0)
+    mixture.set_params(solver__covariance_pooling=2.0)
+    weighted, repeated = mixture.fit(X, sample_weight=counts), clone(mixture).fit(np.repeat(X, counts, axis=0))
+    assert weighted.objective_ == pytest.approx(repeated.objective_, rel=1e-12)
+    np.testing.assert_allclose(weighted.predict_proba(X), repeated.predict_proba(X), atol=1e-9)
 
 
 def test_much_pooling_is_one_covariance_for_all_components():
