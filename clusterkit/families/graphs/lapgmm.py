@@ -394,6 +394,8 @@ def _features(spec: LapGmm, space: FeatureSpace, task: Task, rng: Rng) -> Prepar
         )
     H = space.rows().astype(np.float64, copy=False)
     weights = np.ones(len(H)) if task.sample_weight is None else task.sample_weight
+    if not weights.all():  # the others get posteriors at the end, and are nowhere else
+        H, weights = H[weights > 0.0], weights[weights > 0.0]
     origin = np.average(H, axis=0, weights=weights)
     squares = (np.square(column - centre) for column, centre in zip(H.T, origin, strict=True))
     variance = float(np.mean([np.average(of_column, weights=weights) for of_column in squares]))
@@ -438,7 +440,7 @@ class _Iterate:
 @final
 @attrs.frozen(eq=False)
 class _PreparedLapGmm(Prepared):
-    """The samples, their graph, and EM on them."""
+    """The samples that count, their graph, and EM on them."""
 
     spec: LapGmm
     space: FeatureSpace
@@ -477,7 +479,7 @@ class _PreparedLapGmm(Prepared):
         extend = Posteriors(self.space.transform, last.mixture)
         facts = {"gamma": iterations.gamma, "log_likelihood": last.likelihood}
         # by rows, not by products, so that equal new samples have equal bits
-        rows = last.mixture.expectation(self.H, self.weights)[0] if plain else last.F
+        rows = last.mixture.expectation(self.space.rows(), np.ones(self.space.n))[0] if plain else last.F
         used = len(np.unique(np.argmax(rows, axis=1)))
         empty = None
         if used < self.k:

@@ -175,6 +175,7 @@ def test_weights_are_repeated_rows(covariance):
     X = rng.normal(size=(140, 3)) * [1, 2, 0.5]
     X[:60] += [4, 0, 2]
     counts = rng.integers(0, 4, len(X))
+    X[counts == 0] *= 1e20  # they would hide the others
     mixture = recipe("mixture", n_clusters=2, featuremap="identity", solver__covariance=covariance, random_state=0)
     mixture.set_params(solver__covariance_pooling=2.0)
     weighted, repeated = mixture.fit(X, sample_weight=counts), clone(mixture).fit(np.repeat(X, counts, axis=0))
