@@ -255,6 +255,7 @@ def _of_table(
 
     whole = table = table_options.open(data)
     seeds: Any = None
+    names: Sequence[str] = ()
     notes = table.notes
     if seeds_of is not None:
         seeds, names, table = _seeds(table, seeds_of, clusters if isinstance(clusters, int) else None)
@@ -268,7 +269,11 @@ def _of_table(
         spec = attrs.evolve(spec, keep=tuple(name for name in table.names if name not in spec.drop))
 
     def fit() -> Any:
-        return fit_prepared(model, table, spec, links, seeds)
+        X = fit_prepared(model, table, spec, links, seeds)
+        if names:
+            present = set(model.labels_.tolist())
+            model.rename({j: name for j, name in enumerate(names) if j in present})
+        return X
 
     return _Task(fit, table.named, table, whole, notes, lambda X: {"doubts": doubts(model, table, X).sentences})
 
@@ -489,7 +494,7 @@ def _of_pairs(spec: Preparation, table: Table) -> Preparation:
             f"--metric precomputed: column {gap!r} has a gap, and a matrix of pairs has a value for each pair"
         )
     others = tuple(name for name in table.names if name not in numbers and name not in spec.drop)
-    return attrs.evolve(spec, as_number=numbers, drop=(*spec.drop, *others), scale="none", gaps="typical")
+    return attrs.evolve(spec, as_number=numbers, keep=numbers, drop=(*spec.drop, *others), scale="none", gaps="typical")
 
 
 def _links(path: str, n: int) -> Links:

@@ -22,6 +22,23 @@ mean ARI .83, .84 and .84 with mass cut, and 5 is best on the eight named shapes
 LEAST_INNER_SIDE = 5
 """Smallest number of rows on both sides of an edge inside a cluster that has a mass: one core neighbourhood."""
 
+UNIT, ALMOST_ALL = 1e-3, 0.99
+"""Largest difference of the length of a direction from 1, and the share of the rows that are directions: a few may be
+0."""
+
+
+def are_directions(X: Array) -> bool:
+    """Whether rows of three columns and more have length 1, as embeddings have, or rows compared by the cosine.
+
+    Examples
+    --------
+    >>> X = np.eye(200)
+    >>> are_directions(X), are_directions(2 * X), are_directions(X[:2, :2])
+    (True, False, False)
+    """
+    lengths = np.sqrt(np.einsum("ij,ij->i", X, X, dtype=np.float64))
+    return bool(X.shape[1] > 2 and (np.abs(lengths - 1.0) <= UNIT).mean() >= ALMOST_ALL)
+
 
 @final
 @attrs.frozen(eq=False)

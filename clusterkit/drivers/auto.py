@@ -33,7 +33,7 @@ from clusterkit.criteria.confidence import (
 )
 from clusterkit.criteria.one_cluster import MOST_OF_ONE, OneCluster, are_counts
 from clusterkit.criteria.rules import Ranking, candidate_numbers, known_number, unknown_number
-from clusterkit.criteria.terrain import Separation, Terrain
+from clusterkit.criteria.terrain import Separation, Terrain, are_directions
 from clusterkit.drivers.auto_fits import Fits, Known, PoolCandidate, PoolMember, fit_member, of_composition, pool_of
 from clusterkit.errors import ClusterkitWarning, InvalidData, InvalidParameter, counted, first_names, percent, shortened
 from clusterkit.fitting.fit import check_magnitude, one_cluster
@@ -228,29 +228,12 @@ def _range(value: Any) -> str | None:
     return None if pair and params.is_count(value[1], int(value[0])) else wanted
 
 
-WIDE, UNIT = 100, 1e-3
-"""Smallest number of columns from which directions are embeddings, and largest difference of a length from 1."""
+WIDE = 100
+"""Smallest number of columns from which directions are embeddings."""
 
 SAMPLE_OF_WIDE = 1000
 """Most embeddings on which candidates are compared: on 5,000 of 384 columns the pool takes 60 times as long as recipe
 `embeddings`, on 1,000 of them a fifth of that, and that recipe is fitted to all rows."""
-
-
-def are_directions(X: Array) -> bool:
-    """Whether rows of three columns and more have length 1, as embeddings have, or rows compared by the cosine.
-
-    Examples
-    --------
-    >>> X = np.eye(200)
-    >>> are_directions(X), are_directions(2 * X), are_directions(X[:2, :2])
-    (True, False, False)
-    """
-    lengths = np.sqrt(np.einsum("ij,ij->i", X, X, dtype=np.float64))
-    return bool(X.shape[1] > 2 and (np.abs(lengths - 1.0) <= UNIT).mean() >= ALMOST_ALL)
-
-
-ALMOST_ALL = 0.99
-"""Share of the rows that have length 1: a few may be 0."""
 
 
 def tree_work(n: int, d: int) -> int:
@@ -532,10 +515,11 @@ class AutoDriver(Driver):
             return {}
         facts: dict[str, object] = {"rows_compared": len(fits.S), "trees_on": n if fits.trees_on_all else len(fits.S)}
         if not fits.on_all_rows(best.member):
+            wide = fits.X.shape[1] >= WIDE and are_directions(fits.S)
+            more = "Recipe 'embeddings' is fitted to all rows." if wide else "Raise max_rows to look at more."
             warnings.warn(
                 f"the {n} rows were clustered by a sample of {len(fits.S)}, from which the others have their labels by "
-                "the votes of their 5 nearest rows; structure much smaller than that is not seen. Raise max_rows to "
-                "look at more.",
+                f"the votes of their 5 nearest rows; structure much smaller than that is not seen. {more}",
                 LabelsByVotes,
                 stacklevel=5,
             )

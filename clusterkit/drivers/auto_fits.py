@@ -236,11 +236,6 @@ class Known:
         nothing = pairs is None and sown is None and weights is None
         return None if nothing else cls(n, pairs, sown, weights)
 
-    @property
-    def links_alone(self) -> bool:
-        """Whether there are links and nothing else, which an answer may keep by itself."""
-        return self.seeds is None and self.sample_weight is None
-
     def on(self, c: Composition, driver: Driver | None) -> Composition:
         """The composition with links, seeds and weights; raises `IncompatibleStages` where a stage ignores them."""
         if self.sample_weight is not None:

@@ -20,7 +20,8 @@ from clusterkit.contracts.driver import FitResult
 from clusterkit.contracts.links import LinksLike
 from clusterkit.contracts.registry import registry
 from clusterkit.contracts.seeds import Seeds
-from clusterkit.drivers.auto import WIDE, AutoDriver, LabelsByVotes, are_directions
+from clusterkit.criteria.terrain import are_directions
+from clusterkit.drivers.auto import WIDE, AutoDriver, LabelsByVotes
 from clusterkit.drivers.auto_fits import Known, pool_of
 from clusterkit.drivers.compose import checked_number, is_open, limits_of, map_of, recipes_of_matrices
 from clusterkit.errors import ClusterkitWarning, InvalidData, InvalidParameter, counted
@@ -69,8 +70,8 @@ PASSES, ROWS_AN_AXIS = 40, 4
 components. And rows from which each coordinate of wider rows is computed."""
 
 POOL_ALONE = (
-    "a mixture of the columns takes no seeds, weights or links that it breaks by itself: a recipe of the pool has the "
-    "answer, which may be another one than without them; the recipe 'mixture' takes links"
+    "what is known about the rows counts for methods of the pool only here, and the answer may be another one than "
+    "without it; the recipe 'mixture' takes seeds and links"
 )
 """The warning where columns would be judged, were nothing known about the rows."""
 
@@ -241,10 +242,10 @@ n_features_in_
             return self
         fitted = prepared_for(self, X, self._preparation_of(X)) if is_table(X) else None
         rows = checked(self, X, None, reset=True) if fitted is None else fitted.transform(X, quiet=True)
-        known = Known.of(len(rows), self._driver().n_clusters, sample_weight, links, seeds, index_of(X))
         if fitted is not None:
-            attach(self, self._fit_table(X, fitted, rows, known))
+            attach(self, self._fit_table(X, fitted, rows, sample_weight, links, seeds))
             return self
+        known = self._known(X, len(rows), sample_weight, links, seeds)
         self._fit_rows(AutoRows(rows, self._attributes(), known=known))
         if self.metric == "euclidean":  # other metrics compare whole rows
             warn_of_units(self, rows, None, SCALE_OR_FRAME)
@@ -267,15 +268,21 @@ n_features_in_
             self._fit_rows(AutoRows(placed.in_memory(), self._attributes()))
         placed.place(self)
 
+    def _known(
+        self, X: object, n: int, sample_weight: ArrayLike | None, links: LinksLike | None, seeds: ArrayLike | None
+    ) -> Known | None:
+        """What `fit` is told about n rows of X."""
+        return Known.of(n, self._driver().n_clusters, sample_weight, links, seeds, index_of(X))
+
     def _fit_table(
-        self, table: object, fitted: FittedPreparation, rows: Array, known: Known | None = None
-    ) -> FittedPreparation:
+        self, table: object, fitted: FittedPreparation, rows: Array, sample_weight: ArrayLike | None = None,
+        links: LinksLike | None = None, seeds: ArrayLike | None = None,
+    ) -> FittedPreparation:  # fmt: skip
         """Cluster a table whose features `rows`, (n, features), a preparation made; returns that of new rows.
 
-        Where seeds or weights are known, an answer breaks a link, or whole rows are compared by another metric,
-        candidates are those of the features.
+        Where weights are known, or whole rows are compared by another metric, candidates are those of the features.
         """
-        data = AutoRows(rows, (), fitted, known=known)
+        data = AutoRows(rows, (), fitted, known=self._known(table, len(rows), sample_weight, links, seeds))
         if self._judges(data):
             data = attrs.evolve(data, cells=attrs.evolve(fitted, coded=True).transform(table, quiet=True))
         return self._fit_rows(data) or fitted
@@ -288,7 +295,8 @@ n_features_in_
         """Whether a mixture stands beside the pool: columns are judged, and the user chose no pool."""
         if self.pool is not None or self.metric != "euclidean":
             return False
-        if data.known is not None and (not data.known.links_alone or len(data.rows) > self.max_rows):
+        known = data.known
+        if known is not None and (known.sample_weight is not None or len(data.rows) > self.max_rows):
             return False
         if data.fitted is not None and data.fitted.preparation.weights:  # a mixture has no distances to count them
             return False
@@ -348,8 +356,9 @@ n_features_in_
             # none where a plugin took the name of the recipe
             court = None if stages is None else data.court(driver, stages, seeds)
             judged = None if court is None else court.answer()
-            keeps = judged is None or known is None or not known.broken(judged.driven.fit.labels)
-            if court is not None and judged is not None and keeps:
+            if court is not None and judged is not None and known is not None:
+                judged = court.keeping(judged, known)
+            if court is not None and judged is not None:
                 others = partial(court.of_others, judged.driven)
                 driven = data.beside_columns(judged.driven, others, court.levels)
                 return self._checked(attrs.evolve(judged, driven=driven), rows)
@@ -358,7 +367,7 @@ n_features_in_
             if known is None:
                 answer = driver.run([], fitted_to, seeds)
             else:
-                if not keeps or (not known.links_alone and self._judges(attrs.evolve(data, known=None))):
+                if self._judges(attrs.evolve(data, known=None)):
                     warnings.warn(POOL_ALONE, ClusterkitWarning, stacklevel=level_of_caller())
                 answer = driver.choose(pool_of(driver.pool), driver.n_clusters, fitted_to, seeds, known=known)
             if span is None and known is None:

@@ -44,7 +44,7 @@ from clusterkit.criteria.confidence import AGREES, column_agreement, rand_matrix
 from clusterkit.criteria.one_cluster import MOST_OF_ONE, indicated_levels
 from clusterkit.criteria.rules import SAME_STRUCTURE
 from clusterkit.drivers.auto import CONFIRMS, AutoDriver, is_nested, restated_in_words
-from clusterkit.drivers.auto_fits import Known
+from clusterkit.drivers.auto_fits import FAILURES, Known
 from clusterkit.drivers.single import SingleDriver
 from clusterkit.errors import ClusterkitWarning, NeedsMemory, counted
 from clusterkit.estimators.samples import of_rows
@@ -303,6 +303,8 @@ class Court:
     stages : Composition
         The mixture.
     seeds : Seeds
+    known : Known or None
+        Links and seeds that the mixture keeps.
     """
 
     driver: AutoDriver
@@ -314,6 +316,7 @@ class Court:
     preparation: FittedPreparation | None
     stages: Composition
     seeds: Seeds
+    known: Known | None = None
     # the search for its own number, after the first call of `mixture`
     _bound: dict[str, BoundComposition] = attrs.field(factory=dict, repr=False, init=False)
 
@@ -352,6 +355,8 @@ class Court:
         kinds, names = tuple(self.kinds.values()), tuple(self.kinds)
         featuremap = self.stages.featuremap.with_parameters(kinds=kinds, names=names)
         composition = attrs.evolve(self.stages, featuremap=featuremap, n_clusters=k)
+        if self.known is not None:
+            composition = self.known.on(composition, None)
         seeds = self.seeds  # as recipe "mixture", so that both have the same labels with the same seed
         if part is None and k is None:
             self._bound["open"] = bind(composition, ArraySamples(rows), seeds)
@@ -362,6 +367,21 @@ class Court:
             return SingleDriver().run([composition], ArraySamples(rows), seeds).fit
         task = attrs.evolve(bound.task, n_clusters=k)
         return run(attrs.evolve(bound, composition=composition, prepared=prepared, task=task))
+
+    def keeping(self, answer: TableAnswer, known: Known) -> TableAnswer | None:
+        """The answer with links and seeds: as it is, or by the mixture that has it; None where neither keeps them."""
+        fit = answer.driven.fit
+        if known.seeds is None and not known.broken(fit.labels):
+            return answer
+        if fit.resolved["auto"]["criterion"] != EVIDENCE:
+            return None
+        try:
+            fit = attrs.evolve(self, known=known).mixture(n_with_samples(fit.labels))
+        except FAILURES:
+            return None
+        auto = {**fit.resolved, "auto": answer.driven.fit.resolved["auto"]}
+        driven = attrs.evolve(answer.driven, fit=attrs.evolve(fit, resolved=auto))
+        return attrs.evolve(answer, driven=driven)
 
     def best_mixture(self) -> Numbered:
         """The mixture at the given number, or where the gain that halves of the rows confirm is the largest."""

@@ -82,11 +82,11 @@ def fit_prepared(
             pipeline: Any = model
             stages = pipeline._linked(stages, links, seeds, fitted.rows)
         fitted = fit_mixed(model, stages, table, fitted)
+    elif fit_table is not None:
+        fitted = fit_table(table, fitted, X, links=links, seeds=seeds)
     elif links is not None or seeds is not None:
         pipeline = model
         pipeline.fit(X, links=links, seeds=seeds)
-    elif fit_table is not None:
-        fitted = fit_table(table, fitted, X)
     else:
         model.fit(X)
     attach(model, fitted)

@@ -251,7 +251,8 @@ def test_links_and_seeds_of_files_are_kept(tmp_path, run):
     labels = np.loadtxt(tmp_path / "out.csv", skiprows=1, dtype=int)
     assert labels[0] == labels[16]
     assert labels[1] != labels[29]
-    answer = run(*common, "--seeds", "kind", "--with-data")
+    answer = run(*common, "--seeds", "kind", "--with-data", "--save", str(tmp_path / "model"))
+    assert clusterkit.load(tmp_path / "model").names_ == {0: "a", 1: "b"}
     assert (tmp_path / "out.csv").read_text().startswith("x,y,kind,label\n")
     labels = np.loadtxt(tmp_path / "out.csv", skiprows=1, dtype=int, delimiter=",", usecols=3)
     assert (labels[:15:5] == 1).all()

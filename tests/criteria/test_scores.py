@@ -331,17 +331,14 @@ def test_with_many_families_a_fragment_that_no_other_has_loses():
     fragment = labels.copy()
     fragment[np.flatnonzero(labels == 1)[:8]] = 4
     merged = np.minimum(labels, 2)
-    crumbs = labels.copy()
-    crumbs[:40:2] = 4 + np.arange(20) // 2
-    families = ["a", "b", "c", "d", "e", "f", "a", "b"]
-    candidates = [labels, labels, labels, labels, merged, merged, fragment, crumbs]
-    ranking = unknown_number(terrain, [canonical(c) for c in candidates], families, [1.0] * 8)
+    families = ["a", "b", "c", "d", "e", "f", "a"]
+    candidates = [labels, labels, labels, labels, merged, merged, fragment]
+    ranking = unknown_number(terrain, [canonical(c) for c in candidates], families, [1.0] * 7)
     assert ranking.best == 0
     assert {"contrast", "inside", "confirmed", "least_confirmed"} <= set(ranking.terms)
     assert ranking.total[6] < ranking.total[0] - 1.0
     assert ranking.terms["agreement"][6] > 0.9  # by rows it is nearly the same answer
     assert ranking.terms["least_confirmed"][6] < 0.5
-    assert ranking.terms["confirmed"][7] > 0.8  # however many crumbs, the clusters of most rows are confirmed
 
 
 def test_equal_candidates_count_once():

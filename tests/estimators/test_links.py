@@ -229,7 +229,7 @@ def test_seeds_of_another_order_of_the_index_are_refused():
     np.testing.assert_array_equal(model.fit(frame, seeds=seeds[::-1].reindex(frame.index)).labels_, y)
 
 
-def test_auto_keeps_its_answer_where_that_keeps_the_links_or_all_weights_are_equal():
+def test_auto_keeps_the_method_of_its_answer_where_that_takes_what_is_known():
     rng, sides = np.random.default_rng(0), np.arange(120) % 2
     table = {
         "size": rng.normal(6.0 * sides), "mass": rng.normal(5.0 * sides), "noise": rng.normal(size=120),
@@ -238,6 +238,11 @@ def test_auto_keeps_its_answer_where_that_keeps_the_links_or_all_weights_are_equ
     plain = clusterkit.Auto(2, random_state=0).fit(table).labels_
     for known in ({"links": [(0, 2, 1), (0, 1, -1)]}, {"sample_weight": np.full(120, 3.0)}):
         np.testing.assert_array_equal(clusterkit.Auto(2, random_state=0).fit(table, **known).labels_, plain)
-    with pytest.warns(ClusterkitWarning, match="a recipe of the pool has the answer"):
-        labels = clusterkit.Auto(2, random_state=0).fit(table, links=[(0, 1, 1)]).labels_
+    model, seeds = clusterkit.Auto(2, random_state=0), np.r_[1 - plain[:8], [-1] * 112]
+    labels = model.fit(table, links=[(0, 1, 1)]).labels_
     assert labels[0] == labels[1]
+    assert (labels != plain).sum() == 1
+    np.testing.assert_array_equal(model.fit(table, seeds=seeds).labels_, 1 - plain)
+    assert model.resolved_["auto"]["recipe"] == "mixture"
+    with pytest.warns(ClusterkitWarning, match="counts for methods of the pool only"):
+        model.fit(table, sample_weight=np.arange(120.0))
