@@ -264,11 +264,6 @@ def _determinants(stacked: Array, inside: Indices, outside: Indices, with_change
     return logs, changes
 
 
-def levels_evidence(table: MixedTable, sums: PartitionSums) -> tuple[Array, Array]:
-    """ln evidence of each category, (q,) each: independent of the clusters, and dependent on them."""
-    return table.forms.evidence(sums.counts)
-
-
 def labels_evidence(sizes: Array) -> float:
     """ln p(z) with a Dirichlet prior of 1/2 for each cluster; empty clusters count."""
     return float(multinomial_evidence(sizes))
@@ -278,7 +273,7 @@ def completed_likelihood(
     table: MixedTable, sums: PartitionSums, structure: Structure, relevant: Mask, categories: NDArray[np.int8]
 ) -> float:
     """The criterion of labels with roles."""
-    alone, dependent = levels_evidence(table, sums)
+    alone, dependent = table.forms.evidence(sums.counts)
     numbers, _ = numbers_evidence(table, sums, structure, relevant, np.flatnonzero(categories == COVARIATE))
     return labels_evidence(sums.sizes) + numbers + float(np.where(categories == DEPENDENT, dependent, alone).sum())
 
@@ -313,7 +308,7 @@ def roles_of(
         Categories that stay irrelevant, because others say the same.
     """
     relevant, categories = relevant.copy(), categories.copy()
-    alone, dependent = levels_evidence(table, sums)
+    alone, dependent = table.forms.evidence(sums.counts)
     best = alone if only_covariates else np.maximum(alone, dependent)
     plain = np.where(best > alone, DEPENDENT, IRRELEVANT).astype(np.int8)
     if excluded is not None:

@@ -245,9 +245,7 @@ def maximise(
     """
     columns = _Columns.of(table, structure, relevant, categories)
     shares, tables, B, means, spreads = columns.maximised(P, counts, None if before is None else before.spreads)
-    shifts: Array = np.zeros((int(table.offsets[-1]), len(columns.r)))
-    if len(columns.covariates):
-        shifts = _shifts_of_levels(table, columns.covariates, B)
+    shifts = _shifts_of_levels(table, columns.covariates, B)
     return MixtureModel(
         shares, columns.r, means, spreads, table.grid[columns.r], columns.places, tables, shifts, columns.covariates,
         table.forms,
@@ -326,7 +324,10 @@ class _Columns:
             first, second = sums[:, 0], sums[:, 1]
         else:
             first = both[:, :width] - both[:, width:] @ B
-            of_numbers, second = first, _less(B, second)
+            of_numbers = first
+            if len(B):
+                C = np.vstack([np.eye(width), -B])
+                second = C.T @ second @ C
         means, spreads = _moved(
             table.n, sizes, of_numbers, first, second, table.grid[self.r], B, is_tied=self.structure == "tied"
         )
@@ -371,21 +372,12 @@ class _Columns:
         A = self.J
         if len(B):
             A = A[:, : len(self.r)] - A[:, len(self.r) :] @ B
-        parts = [A, np.square(A)]
+        observed = list[Array]()
         if self.table.has_gaps:
-            observed = self.table.observed[:, self.r].astype(float)
-            A = A * observed
-            parts = [A, np.square(A), observed]
-        self._memo[:] = B, np.hstack(parts)
+            observed.append(self.table.observed[:, self.r].astype(float))
+            A = A * observed[0]
+        self._memo[:] = B, np.hstack([A, np.square(A), *observed])
         return self._memo[1]
-
-
-def _less(B: Array, products: Array) -> Array:
-    """Products of the numbers less what covariates add to them, of those of numbers and design, (b, r, r)."""
-    if not len(B):
-        return products
-    C = np.vstack([np.eye(B.shape[1]), -B])
-    return np.asarray(C.T @ products @ C)
 
 
 def _weighted_coefficients(first: Array, second: Array, rows: Array, spreads: Array) -> Array:
@@ -415,7 +407,8 @@ def _shifts_of_levels(table: MixedTable, covariates: Indices, B: Array) -> Array
     for j in covariates:
         first, last = int(table.offsets[j]), int(table.offsets[j + 1])
         of_j = B[at : at + last - first - 1]
-        frequencies = table.counts[first : last - 1] / max(1.0, float(table.counts[first:last].sum()))
+        counts = table.forms.counts[first:last]
+        frequencies = counts[:-1] / max(1.0, float(counts.sum()))
         shifts[first : last - 1] = of_j
         shifts[first:last] -= frequencies @ of_j
         at += last - first - 1

@@ -138,11 +138,6 @@ class MixedTable:
         return len(self.levels)
 
     @property
-    def counts(self) -> Array:
-        """Rows of each level, (offsets[-1],)."""
-        return self.forms.counts
-
-    @property
     def has_gaps(self) -> bool:
         """Whether a number is missing."""
         return not bool(self.observed.all())
@@ -191,8 +186,7 @@ class PartitionSums:
     @classmethod
     def of(cls, table: MixedTable, labels: Labels, k: int) -> Self:
         """The sums of labels (n,)."""
-        members = np.zeros((table.n, k))
-        members[np.arange(table.n), labels] = 1.0
+        members = np.eye(k)[labels]
         return cls(k, members.sum(axis=0), members.T @ table.design, members.T @ table.indicators, members)
 
     def within(self, table: MixedTable) -> Array:

@@ -12,7 +12,6 @@ from clusterkit._typing import Array, Indices, Mask
 from clusterkit.families.mixtures.evidence import (
     COVARIATE,
     DEPENDENT,
-    levels_evidence,
     numbers_evidence,
 )
 from clusterkit.families.mixtures.mixed_table import MixedTable, PartitionSums
@@ -78,7 +77,7 @@ def roles_of_columns(table: MixedTable, solution: Solution) -> PartRoles:
     sums = PartitionSums.of(table, solution.labels, solution.k)
     covariates = np.flatnonzero(solution.categories == COVARIATE)
     _, by_itself = numbers_evidence(table, sums, "diag", np.zeros(table.p, dtype=bool), covariates)
-    alone, dependent = levels_evidence(table, sums)
+    alone, dependent = table.forms.evidence(sums.counts)
     relevant = solution.relevant
     if table.p >= 2 and table.p + table.q <= MOST_COLUMNS:
         relevant = _explained_left_out(table, sums, relevant, covariates)

@@ -562,8 +562,7 @@ class Search:
         if f"within {j}" not in self._blocks:
             table = self.table
             level = table.codes[:, j] + 1
-            members = np.zeros((table.n, int(table.levels[j]) + 1))
-            members[np.arange(table.n), level] = 1.0
+            members = np.eye(table.levels[j] + 1)[level]
             means = (members.T @ table.X) / np.maximum(members.sum(axis=0), 1.0)[:, None]
             self._blocks[f"within {j}"] = table.X - means[level]
         return self._blocks[f"within {j}"]
@@ -582,8 +581,7 @@ class Search:
         """k-means with weights of columns by what the clusters explain of them (Witten, Tibshirani 2010)."""
         count = int(groups.max()) + 1
         for _ in range(SPARSE_ROUNDS):
-            members = np.zeros((len(A), k))
-            members[np.arange(len(A)), labels] = 1.0
+            members = np.eye(k)[labels]
             between = np.square(members.T @ A) / (members.sum(axis=0) + 1e-9)[:, None]
             of_groups = np.bincount(groups, between.sum(axis=0), minlength=count)
             weights = np.maximum(of_groups - 0.999 * np.quantile(of_groups, 1.0 - share), 0.0)
@@ -672,9 +670,7 @@ def apart(P: Array) -> float:
 
 def _soft(labels: Labels, k: int) -> Array:
     """Posteriors to begin with, (n, k): nine tenths for the label."""
-    P = np.full((len(labels), k), 0.1 / k)
-    P[np.arange(len(labels)), labels] += 0.9
-    return P
+    return 0.9 * np.eye(k)[labels] + 0.1 / k
 
 
 def _gains_of_two(Z: Array, observed: Mask) -> Array:
