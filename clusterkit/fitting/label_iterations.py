@@ -141,9 +141,14 @@ def label_and_balance(
     )
     if balancer is None or labeling.costs is None:
         return balanced
-    costs = CostTable(labeling.costs, labeling.labels)
+    costs, predict = CostTable(labeling.costs, labeling.labels), labeling.predict
+    if isinstance(predict, Decoder) and labeling.exact and predict.codec.largest and isinstance(space, FeatureSpace):
+        logarithms = getattr(predict.extend, "logarithms", None)
+        if logarithms is not None:  # probabilities of 0 and 1 would not say which rows are nearest to another cluster
+            predict = attrs.evolve(predict, extend=logarithms)
+            table = predict.codec.costs(logarithms.on(space.rows()), task.k)
+            costs = CostTable(table, np.argmin(table, axis=1))
     decision = balanced_by(balancer, costs, task)
-    predict = labeling.predict
     if decision.offsets is not None and isinstance(predict, Decoder):
         predict = attrs.evolve(predict, offsets=decision.offsets)
     return attrs.evolve(

@@ -50,3 +50,14 @@ def test_covariances_without_room_are_refused_before_work(name, covariance, monk
     with pytest.raises(NeedsMemory, match=r"800 x 800 covariance matrices of 2 .*solver__covariance='diag'"):
         model.fit(X)
     assert model.set_params(solver__covariance="diag").fit(X).labels_.shape == (20,)
+
+
+def test_a_balancer_moves_the_rows_nearest_to_the_other_cluster():
+    x = np.random.default_rng(0).normal(size=150)
+    x[:100] += 60.0  # all probabilities are 0 or 1
+    model = recipe("mixture", n_clusters=2, balancer="transport", random_state=0).fit(x[:, None])
+    sizes = np.bincount(model.labels_)
+    np.testing.assert_array_equal(sizes, [75, 75])
+    np.testing.assert_array_equal(model.labels_[np.argsort(x)], np.repeat(model.labels_[[x.argmin(), x.argmax()]], 75))
+    np.testing.assert_array_equal(model.predict(x[:, None]), model.labels_)
+    assert set(np.unique(model.memberships_)) <= {0.0, 1.0}

@@ -201,12 +201,15 @@ class Posteriors:
     transform : Transform
         Raw rows to features.
     mixture : Mixture
+    are_logarithms : bool
+        Whether they are logarithms, up to a constant of the row: where probabilities are 0 and 1, these still differ.
     """
 
     saved_schema: ClassVar[int] = 2
 
     transform: Transform
     mixture: Mixture
+    are_logarithms: bool = False
 
     @classmethod
     def migrated(cls, fields: Mapping[str, object], schema: int) -> Mapping[str, object]:
@@ -219,7 +222,16 @@ class Posteriors:
 
     def __call__(self, Y: Array) -> Array:
         """Posteriors of raw rows, (m, d) to (m, k), float64."""
-        return self.mixture.expectation(self.transform(Y), np.ones(len(Y)))[0]
+        return self.on(self.transform(Y))
+
+    def on(self, H: Array) -> Array:
+        """Posteriors of rows of features, (m, d) to (m, k), float64."""
+        return self.mixture.logarithms(H) if self.are_logarithms else self.mixture.expectation(H, np.ones(len(H)))[0]
+
+    @property
+    def logarithms(self) -> Posteriors:
+        """The logarithms, by which balancers price labels."""
+        return attrs.evolve(self, are_logarithms=True)
 
     def terms(self, Y: Array) -> Array | None:
         """Logarithms of the shares and densities of rows by column, (m, d + 1, k); None for other coordinates.
@@ -244,7 +256,7 @@ class Posteriors:
         means, factors, constants = (
             each[index] for each in (self.mixture.means, self.mixture.factors, self.mixture.constants)
         )
-        return Posteriors(self.transform, Mixture(self.mixture.origin, means, factors, constants))
+        return attrs.evolve(self, mixture=Mixture(self.mixture.origin, means, factors, constants))
 
 
 @final
@@ -479,7 +491,7 @@ class _PreparedLapGmm(Prepared):
         extend = Posteriors(self.space.transform, last.mixture)
         facts = {"gamma": iterations.gamma, "log_likelihood": last.likelihood}
         # by rows, not by products, so that equal new samples have equal bits
-        rows = last.mixture.expectation(self.space.rows(), np.ones(self.space.n))[0] if plain else last.F
+        rows = extend.on(self.space.rows()) if plain else last.F
         used = len(np.unique(np.argmax(rows, axis=1)))
         empty = None
         if used < self.k:

@@ -42,6 +42,7 @@ COMPOSITIONS = {
     "unit, layout": Pipeline(["unit", "layout"], "centroids", "argmax", init="seeds"),
     "merge trees": Pipeline([{"name": "unit", "center": True}, "layout"], "paris", "layers"),
     "balanced": Pipeline("identity", "centroids", "argmax", init="seeds", balancer="transport"),
+    "balanced mixture": recipe("mixture", balancer="transport"),
     "tree with reach": Pipeline("identity", {"name": "mst", "n_neighbors": 6}, "mass_cut"),
     "tree in few attributes": Pipeline({"name": "pca", "n_components": 2}, {"name": "mst", "n_neighbors": 4}, "genie"),
 }

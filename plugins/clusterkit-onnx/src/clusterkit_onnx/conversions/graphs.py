@@ -23,7 +23,8 @@ def _(part: Mixture, rows: Node) -> Node:
 @node_of.register
 def _(part: Posteriors, rows: Node) -> Node:
     """Posteriors of raw rows."""
-    return rows.through(part.transform).through(part.mixture).op("Softmax", axis=1)
+    logs = rows.through(part.transform).through(part.mixture)
+    return logs if part.are_logarithms else logs.op("Softmax", axis=1)
 
 
 @node_of.register
