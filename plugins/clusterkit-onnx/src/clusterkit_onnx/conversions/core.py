@@ -23,7 +23,8 @@ from clusterkit_onnx.nodes import Node, NotExportable, cost_node, dense, diagona
 def _(part: Decoder, rows: Node) -> Node:
     """Labels of raw rows; the scores are an output of their own."""
     scores = rows.through(part.extend, "solver")
-    scores.graph.report("scores", scores)
+    logarithms = getattr(part.extend, "are_logarithms", False)
+    scores.graph.report("scores", scores.op("Softmax", axis=1) if logarithms else scores)
     costs = cost_node(part.codec, scores if part.scale is None else scores * part.scale, part.k)
     return (costs if part.offsets is None else costs + part.offsets).argmin()
 
