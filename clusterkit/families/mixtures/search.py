@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from typing import Self, cast, final
 
 import attrs
@@ -178,7 +179,6 @@ class Search:
     covariates: bool
     excluded: Mask
     restated: int = -1
-    _blocks: dict[str, Array] = attrs.field(factory=dict, repr=False)
 
     @classmethod
     def of(
@@ -509,33 +509,32 @@ class Search:
     def _starts(self, k: int) -> Iterator[tuple[str, Labels]]:
         """Labels by k-means in several views of the columns."""
         p, q = self.table.p, self.table.q
-        A, groups = self._all_columns()
+        A, groups = self._all_columns
         if not A.shape[1]:
             return
         first = self._kmeans(A, k)
         yield "all columns", first
-        U, lengths = self._principal()
+        U, lengths = self._principal
         for width in sorted({1, 2, max(3, k)} if q else {max(3, k)}):
             if width <= U.shape[1] or width == max(3, k):
                 yield f"{width} principal components", self._kmeans(U[:, :width] * lengths[:width], k)
         if p and q:
             yield "numbers", self._kmeans(A[:, :p], k)
             yield "categories", self._kmeans(A[:, p:], k)
-        for j in self._explaining() if self.covariates else ():
-            within = self._within(j)
+        for within in self._explaining if self.covariates else ():
             yield "numbers within the levels of a category", self._kmeans(within / (within.std(axis=0) + 1e-9), k)
         yield from self._again(A, k, "all columns")
         if q:
-            even = np.hstack([A[:, :p], self._even_indicators()])
+            even = np.hstack([A[:, :p], self._even_indicators])
             yield "levels of equal weight", self._kmeans(even, k)
             yield from self._again(even, k, "levels of equal weight")
         if p > 1:
-            white, gains = self._whitened()
+            white, gains = self._whitened
             yield "whitened", self._kmeans(white, k)
             order = np.argsort(-gains, kind="stable")[: max(1, min(k - 1 if k > 2 else 1, 3))]
             yield "whitened directions", self._kmeans(white[:, order], k)
             if p > 3:
-                gains = self._gains()
+                gains = self._gains
                 order = np.argsort(-gains, kind="stable")
                 yield "three least Gaussian numbers", self._kmeans(A[:, order[:3]], k)
                 if (gains > 0).sum() > 3:
@@ -544,28 +543,28 @@ class Search:
             for share in SPARSE:
                 yield f"sparse {share}", self._sparse(A, groups, first, k, share)
 
-    def _explaining(self) -> list[int]:
-        """The categories that may be covariates and explain most of some numbers, two at most."""
+    @cached_property
+    def _explaining(self) -> list[Array]:
+        """The numbers within the categories that may be covariates and explain most of some numbers, two at most."""
         table = self.table
         total = np.maximum(np.square(table.X - table.X.mean(axis=0)).sum(axis=0), 1e-9)
-        shares = {}
+        shares, within = dict[int, float](), dict[int, Array]()
         for j in range(table.q):
             if table.shifting[j] is not None and not self.excluded[j]:
-                of_numbers = 1.0 - np.square(self._within(j)).sum(axis=0) / total
+                within[j] = self._within(j)
+                of_numbers = 1.0 - np.square(within[j]).sum(axis=0) / total
                 of_numbers = of_numbers[of_numbers >= SHIFTED]
                 shares[j] = float(of_numbers.mean()) if len(of_numbers) else 0.0
         best = sorted(shares, key=lambda j: (-round(shares[j], 9), j))[:EXPLAINING]
-        return [j for j in best if shares[j] >= EXPLAINED]
+        return [within[j] for j in best if shares[j] >= EXPLAINED]
 
     def _within(self, j: int) -> Array:
         """The numbers less their means over the rows of the same level of a category; gaps are a level."""
-        if f"within {j}" not in self._blocks:
-            table = self.table
-            level = table.codes[:, j] + 1
-            members = np.eye(table.levels[j] + 1)[level]
-            means = (members.T @ table.X) / np.maximum(members.sum(axis=0), 1.0)[:, None]
-            self._blocks[f"within {j}"] = table.X - means[level]
-        return self._blocks[f"within {j}"]
+        table = self.table
+        level = table.codes[:, j] + 1
+        members = np.eye(table.levels[j] + 1)[level]
+        means = (members.T @ table.X) / np.maximum(members.sum(axis=0), 1.0)[:, None]
+        return np.asarray(table.X - means[level])
 
     def _again(self, A: Array, k: int, view: str) -> Iterator[tuple[str, Labels]]:
         """k-means from other random centres."""
@@ -595,23 +594,18 @@ class Search:
                 break
         return labels
 
+    @cached_property
     def _all_columns(self) -> tuple[Array, Indices]:
         """Numbers, then categories with one unit of variance each; and the column of each coordinate."""
-        if "all" not in self._blocks:
-            numbers = self.table.X - self.table.X.mean(axis=0)
-            parts = [self._of_levels(j, is_even=False) for j in range(self.table.q)]
-            widths = np.array([1] * self.table.p + [part.shape[1] for part in parts], dtype=np.intp)
-            self._blocks["all"], self._blocks["groups"] = (
-                np.hstack([numbers, *parts]),
-                np.repeat(np.arange(len(widths)), widths).astype(float),
-            )
-        return self._blocks["all"], self._blocks["groups"].astype(np.intp)
+        numbers = self.table.X - self.table.X.mean(axis=0)
+        parts = [self._of_levels(j, is_even=False) for j in range(self.table.q)]
+        widths = np.array([1] * self.table.p + [part.shape[1] for part in parts], dtype=np.intp)
+        return np.hstack([numbers, *parts]), np.repeat(np.arange(len(widths)), widths)
 
+    @cached_property
     def _even_indicators(self) -> Array:
         """Indicators in which two levels are as far apart as any other two, with one unit of variance a category."""
-        if "even" not in self._blocks:
-            self._blocks["even"] = np.hstack([self._of_levels(j, is_even=True) for j in range(self.table.q)])
-        return self._blocks["even"]
+        return np.hstack([self._of_levels(j, is_even=True) for j in range(self.table.q)])
 
     def _of_levels(self, j: int, *, is_even: bool) -> Array:
         """A category as centred indicators with one unit of variance, or as one coordinate."""
@@ -630,33 +624,28 @@ class Search:
         of_rows = x[has] if has.any() else np.zeros(1)
         return np.where(has, (x - of_rows.mean()) / max(float(of_rows.std()), 1e-9), 0.0)[:, None]
 
+    @cached_property
     def _principal(self) -> tuple[Array, Array]:
         """Left singular vectors of all columns, and singular values."""
-        if "principal" not in self._blocks:
-            A, _ = self._all_columns()
-            values, axes = np.linalg.eigh(A.T @ A)
-            lengths = np.sqrt(np.maximum(values[::-1], 0.0))
-            usable = lengths > 1e-6 * max(float(lengths[0]), 1e-12)
-            self._blocks["lengths"] = lengths[usable]
-            self._blocks["principal"] = (A @ axes[:, ::-1][:, usable]) / lengths[usable]
-        return self._blocks["principal"], self._blocks["lengths"]
+        A, _ = self._all_columns
+        values, axes = np.linalg.eigh(A.T @ A)
+        lengths = np.sqrt(np.maximum(values[::-1], 0.0))
+        usable = lengths > 1e-6 * max(float(lengths[0]), 1e-12)
+        return (A @ axes[:, ::-1][:, usable]) / lengths[usable], lengths[usable]
 
+    @cached_property
     def _whitened(self) -> tuple[Array, Array]:
         """The numbers without correlations, and how far each direction is from a Gaussian."""
-        if "white" not in self._blocks:
-            X = self.table.X - self.table.X.mean(axis=0)
-            values, axes = np.linalg.eigh(X.T @ X)
-            usable = values > 1e-6 * max(float(values[-1]), 1e-12)
-            white = X @ (axes[:, usable] / np.sqrt(values[usable]))[:, ::-1] * math.sqrt(len(X))
-            self._blocks["white"] = white
-            self._blocks["white gains"] = _gains_of_two(white, np.ones(white.shape, dtype=bool))
-        return self._blocks["white"], self._blocks["white gains"]
+        X = self.table.X - self.table.X.mean(axis=0)
+        values, axes = np.linalg.eigh(X.T @ X)
+        usable = values > 1e-6 * max(float(values[-1]), 1e-12)
+        white = X @ (axes[:, usable] / np.sqrt(values[usable]))[:, ::-1] * math.sqrt(len(X))
+        return white, _gains_of_two(white, np.ones(white.shape, dtype=bool))
 
+    @cached_property
     def _gains(self) -> Array:
         """How far each number is from a Gaussian."""
-        if "gains" not in self._blocks:
-            self._blocks["gains"] = _gains_of_two(self.table.Z, self.table.observed)
-        return self._blocks["gains"]
+        return _gains_of_two(self.table.Z, self.table.observed)
 
 
 def apart(P: Array) -> float:
