@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
@@ -20,6 +21,10 @@ from clusterkit.numerics.threads import ignoring
 from clusterkit.profiles.measures import labels_of, measures_of
 from clusterkit.profiles.raw_table import RawTable
 from clusterkit.samples import FeatureSpace, Space
+from clusterkit.samples.mixed_space import MixedSpace
+
+SPREAD = math.sqrt(12.0)
+"""Range of numbers all over an interval that have the variance 1."""
 
 
 def representatives(
@@ -114,6 +119,15 @@ def points_of(space: Space, samples: Array, first: int | None = None) -> Array:
     """Coordinates of rows, as the stages take them, in the space of a model, (m, r); the first rows fill gaps."""
     samples = samples.astype(space.dtype, copy=False)
     points: Array = np.asarray(space.at(samples) if isinstance(space, FeatureSpace) else space.coordinates(samples))
+    if isinstance(space, MixedSpace):
+        numbers, codes = space.parts(points)
+        levels = zip(codes.T, space.n_levels.tolist(), space.level_forms, strict=True)
+        # free levels, and gaps as one more, are apart as random numbers are on average; others have their order
+        parts = [
+            np.eye(n + 1)[x] if form == "free" else SPREAD / n * np.where(x < 0, np.nan, x)[:, None]
+            for x, n, form in levels
+        ]
+        points = np.hstack([numbers, *parts])
     if (gaps := np.isnan(points)).any():  # mixed columns keep theirs
         known = points[:, ~gaps[:first].all(axis=0)]
         points = np.where(np.isnan(known), np.nanmedian(known[:first], axis=0), known)

@@ -34,6 +34,10 @@ NEIGHBOURS = 10
 MOST_FITTED = 20_000
 """Rows of the fit with which a row is compared; a sample of more, in which small clusters have more rows."""
 
+USUAL = (1.0, 0.5)
+"""The usual distance is the larger of so many times the median and the ninth decile: where rows lie densely in some
+levels of categories and thinly in others, or in the tails of a single column, many lie far beyond the median."""
+
 ITSELF = 1e-9
 """Distance of a row from itself at most, beside that of its neighbours: the rounding of scales that were applied, taken
 back and applied again."""
@@ -46,8 +50,8 @@ class DegreesOfRows(NamedTuple):
     """Rows compared with their nearest ones, each array (n,).
 
     `share` is the part of its neighbours that is in other clusters; `distance` the distance from the farthest of them,
-    in units of the median of its cluster; `other` the cluster of most neighbours in other ones, -1 for none; and
-    `neighbours` how many were counted, 0 for a row that is alone in its cluster.
+    in units of the usual one of its cluster (`USUAL`); `other` the cluster of most neighbours in other ones, -1 for
+    none; and `neighbours` how many were counted, 0 for a row that is alone in its cluster.
     """
 
     share: Array
@@ -96,7 +100,7 @@ def degrees_of_rows(points: Array, labels: Labels, among: Indices, first: int = 
         mine = place[usually] == j
         apart = labels[usually] != NOISE if name == NOISE else ~mine
         alike = apart if (name == NOISE or 2 * mine.sum() <= NEIGHBOURS) and apart.any() else mine
-        usual[j] = np.median(of_usual[alike])
+        usual[j] = (np.quantile(of_usual[alike], (0.5, 0.9)) * USUAL).max()
     usual = usual[place]
     distance = np.divide(radius, usual, out=np.ones(n), where=usual > 0)
     other = np.full(n, NOISE)
@@ -198,7 +202,8 @@ def assign(
         this cluster where the method has degrees for new rows, or else the share of the ten nearest rows of the fit
         (of X, where the model stores none) that is not in another cluster, 0 for noise and nan for a row that is alone
         in its cluster; and ``distance``, that from the tenth nearest row in units of the median of its cluster (of all
-        others, where it has five rows or fewer), of which 2.5 and more is an outlier. Where the method
+        others, where it has five rows or fewer), or of half the ninth decile where this is more, of which 2.5 and more
+        is an outlier. Where the method
         `rename` of the model named its clusters, ``name`` too.
 
     Raises

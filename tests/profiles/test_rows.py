@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 
 import clusterkit
 from clusterkit.errors import InvalidParameter, TableWarning
+from clusterkit.profiles.raw_table import RawTable
+from clusterkit.profiles.representing import coordinates
 from clusterkit.profiles.rows import degrees_of_rows
 from clusterkit.report.analysis import odd_rows
 
@@ -46,6 +48,23 @@ def test_rows_of_a_mixture_of_columns_may_have_gaps():
     assert set(answer["cluster"]) == {0, 1}
     row = {name: values[1] for name, values in table.items() if name != "y"} | {"y": 0.0}
     assert clusterkit.assign(model, row)["cluster"].tolist() == model.predict([row]).tolist()
+
+
+def test_distances_see_levels_as_different_and_no_more():
+    pd = pytest.importorskip("pandas")
+    rng = np.random.default_rng(1)
+    y = rng.integers(3, size=600)
+    frame = pd.DataFrame({"x": 3.0 * y + rng.normal(size=600)})
+    for j, n in enumerate((2, 3, 5)):
+        weights = 1.5 ** -np.arange(n)
+        levels = np.where(rng.random(600) < 0.5, y % n, rng.choice(n, size=600, p=weights / weights.sum()))
+        frame[f"c{j}"] = np.array(list("azbyc"))[levels]
+    model = clusterkit.recipe("mixture", n_clusters=3, random_state=0).fit(frame)
+    assert (clusterkit.assign(model, frame)["distance"] >= 2.5).mean() < 0.1
+    assert clusterkit.assign(model, frame.iloc[[0]].assign(x=40.0))["distance"][0] >= 2.5
+    rows = frame.iloc[[0] * 5].assign(c2=list("azbyc"))
+    points = coordinates(model, RawTable.of(rows, None, model, "test"), np.arange(5))
+    np.testing.assert_allclose(np.linalg.norm(points[:, None] - points, axis=2), np.sqrt(2.0) * (1 - np.eye(5)))
 
 
 def test_a_row_among_rows_of_another_cluster_is_uncertain():
