@@ -149,3 +149,5 @@ def test_the_order_of_members_may_break_ties_of_diclens():
     members = np.array([[0, 0, 1, 1], [0, 1, 1, 1]])
     assert consensus.diclens(members).tolist() == [0, 0, 1, 1]
     assert consensus.diclens(members[::-1]).tolist() == [0, 1, 1, 1]
+    # of equal scores that with fewer clusters
+    assert consensus.diclens(np.array([[0, 2, 1, 0, 0, 1], [2, 1, 2, 0, 0, 2]])).tolist() == [0, 1, 0, 0, 0, 0]
